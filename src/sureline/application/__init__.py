@@ -1,0 +1,1 @@
+"""The use cases; they speak to the world through the ports only."""

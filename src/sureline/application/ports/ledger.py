@@ -1,0 +1,182 @@
+"""The append-only record of decisions, outcomes, switches and activations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from sureline.application.ports.cases import PastCase
+from sureline.core.values.outcome import Outcome
+from sureline.core.values.switch import Switch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRecord:
+    """A decision as it is written, all in one transaction.
+
+    `body` is the JSON that stays for ever: codes and figures, no payload. `answer` is the JSON
+    object of what quotes the payload (output, feedback, findings); `request` is the proposal's
+    canonical JSON. Both are erasable. `content_digest` identifies the proposal's content for
+    idempotency (keyed, so that it betrays nothing after an erasure), `task_digest` the task with
+    its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured.
+    `vector` belongs to embedding model `model_id`.
+    """
+
+    id: str
+    workspace: str
+    slice_key: str
+    route: str
+    would_route: str | None
+    mode: str
+    score: float | None
+    score_bin: int | None
+    audit: bool
+    propensity: float
+    attempt: int
+    policy_hash: str
+    measurement_hash: str
+    batch_id: str | None
+    content_digest: bytes
+    task_digest: bytes
+    created_at: datetime
+    body: bytes
+    answer: bytes
+    request: bytes
+    vector: bytes | None = None
+    model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDecision:
+    """What the store holds of a decision; `answer` and `request` are None once erased.
+
+    `created` is False when the id was there before and nothing was written.
+    """
+
+    id: str
+    workspace: str
+    slice_key: str
+    route: str
+    mode: str
+    score: float | None
+    measurement_hash: str
+    content_digest: bytes
+    created_at: datetime
+    body: bytes
+    answer: bytes | None
+    request: bytes | None
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the store says at this moment about a proposal to come.
+
+    `rejections` counts earlier automatic rejections of the same task; `chain` is the attempt
+    number of the decision that it retries (0 if it retries none).
+    """
+
+    switches: tuple[Switch, ...]
+    rejections: int
+    chain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCount:
+    """How many labelled decisions of a slice share a score bin and a correctness."""
+
+    score_bin: int
+    correct: bool
+    count: int
+
+
+class Ledger(Protocol):
+    """Keeps what was decided and what became of it; nothing acknowledged is ever lost."""
+
+    async def decision(self, workspace: str, decision_id: str) -> StoredDecision | None:
+        """Return a stored decision, or None."""
+
+    async def standing(
+        self, *, workspace: str, slice_key: str, batch_id: str | None, task_digest: bytes,
+        retry_of: str | None,
+    ) -> Standing:
+        """Return switches that are on for this scope and how often this was tried before."""
+
+    async def append(self, record: DecisionRecord) -> StoredDecision:
+        """Write a decision durably; an id that exists returns what is stored, `created` False."""
+
+    async def consume(self, workspace: str, decision_id: str, at: datetime) -> bool:
+        """Mark an automatic approval as used; False if it was used before."""
+
+    async def record_outcome(self, outcome: Outcome) -> bool:
+        """Append a label and its count; False if this outcome id is there already.
+
+        Raises NotFound without such a decision, Conflict for the same id with other content.
+        """
+
+    async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:
+        """Return a decision's outcomes, oldest first."""
+
+    async def set_switch(self, switch: Switch) -> None:
+        """Append a switch row; it holds from the next decision on, in every process."""
+
+    async def switches(self, workspace: str) -> Sequence[Switch]:
+        """Return the newest row of every scope."""
+
+    async def label_counts(
+        self, workspace: str, slice_key: str, measurement_hash: str
+    ) -> Sequence[LabelCount]:
+        """Return the labelled decisions of one slice and measurement, by score bin."""
+
+    async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
+        """Return verdicts and deletions after `cursor`, oldest first."""
+
+    async def change_token(self) -> int:
+        """Return a number that changes when any process has written a verdict or a deletion."""
+
+    async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
+        """Return the number of decisions by slice and route."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """An act of a person that changed what holds: a policy or certificates."""
+
+    workspace: str
+    kind: str
+    subject: str
+    by: str
+    at: datetime
+    note: str = ""
+
+
+class Registry(Protocol):
+    """Keeps policies, certificates and who made them current."""
+
+    async def propose_policy(self, policy_hash: str, text: str, at: datetime) -> bool:
+        """Store a validated policy's text; False if it is there already."""
+
+    async def policy_text(self, policy_hash: str) -> str | None:
+        """Return a stored policy's canonical text (JSON), or None."""
+
+    async def policies(self) -> Sequence[dict[str, Any]]:
+        """Return all stored policies, newest first: hash, proposed_at, active."""
+
+    async def activate(self, activation: Activation) -> None:
+        """Make `subject` (a policy hash or a calibration id) current, in the ledger."""
+
+    async def active(self, workspace: str, kind: str) -> Activation | None:
+        """Return what is current of `policy` or `calibration`, or None."""
+
+    async def save_calibration(
+        self, *, id: str, workspace: str, body: bytes, at: datetime
+    ) -> None:
+        """Store a calibration (certificates, reliability, data hash) as a proposal."""
+
+    async def calibration(self, id: str) -> bytes | None:
+        """Return a stored calibration's JSON, or None."""
+
+    async def calibrations(self, workspace: str) -> Sequence[dict[str, Any]]:
+        """Return the stored calibrations, newest first: id, created_at, active."""

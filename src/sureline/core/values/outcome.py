@@ -1,0 +1,48 @@
+"""What turned out to be true of a decided output: a label (G23)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class OutcomeSource(StrEnum):
+    """Who says so, weakest first; a later, stronger source overrides an earlier one."""
+
+    REVIEW = "review"
+    AUDIT = "audit"
+    INCIDENT = "incident"
+    IMPORT = "import"
+
+
+class Action(StrEnum):
+    """What the person did (G23 says which count as labels)."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EDIT = "edit"
+    SKIP = "skip"
+    ESCALATE = "escalate"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A person's (or the world's) answer about one decision.
+
+    `correct` is the label: True, False, or None where the action is no label. `anchored` says
+    that the person saw the proposal before answering.
+    """
+
+    id: str
+    workspace: str
+    decision_id: str
+    action: Action
+    correct: bool | None
+    source: OutcomeSource
+    by: str
+    anchored: bool
+    recorded_at: datetime
+    comment: str | None = None
+    edited_fields: tuple[str, ...] = ()

@@ -1,0 +1,15 @@
+"""What a judge says after trying to refute an output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A judge's answer: `agrees` is a true boolean, `confidence` is finite in [0, 1]."""
+
+    agrees: bool
+    confidence: float
+    failure_mode: str | None = None
+    model: str | None = None

@@ -1,0 +1,112 @@
+"""Every error that sureline raises on purpose, under one root; a class's docstring is its message."""
+
+from __future__ import annotations
+
+
+class SurelineError(Exception):
+    """Something went wrong in sureline."""
+
+    exit_code = 2
+    status = 500
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        super().__init__(self.message)
+
+
+class InvalidInput(SurelineError):
+    """The input is not what was expected."""
+
+    status = 422
+
+    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+        super().__init__(f"{field}: {message}" if field and message else message)
+        self.field = field
+
+
+class UnknownSlice(InvalidInput):
+    """The policy names no such slice."""
+
+
+class PolicyError(SurelineError):
+    """The policy cannot be used."""
+
+    status = 422
+
+
+class MissingExtra(SurelineError):
+    """An optional part of sureline is not installed."""
+
+
+class NotFound(SurelineError):
+    """There is no such thing here."""
+
+    status = 404
+
+
+class Conflict(SurelineError):
+    """The same id was used before with other content."""
+
+    status = 409
+
+
+class Unauthorized(SurelineError):
+    """A valid API key is needed."""
+
+    status = 401
+
+
+class Forbidden(SurelineError):
+    """The API key does not allow this."""
+
+    status = 403
+
+
+class TooLarge(SurelineError):
+    """The body is larger than allowed."""
+
+    status = 413
+
+
+class RateLimited(SurelineError):
+    """Too many requests with this API key."""
+
+    status = 429
+
+
+class Refused(SurelineError):
+    """The gate says no."""
+
+    exit_code = 1
+    status = 409
+
+
+class StoreError(SurelineError):
+    """The store cannot be used."""
+
+    exit_code = 3
+    status = 503
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or opened."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the store and did not let go in time."""
+
+
+class StoreCorrupt(StoreError):
+    """The store's file is damaged or is not a sureline store."""
+
+
+class StoreReadOnly(StoreError):
+    """The store cannot be written."""
+
+
+class StoreFull(StoreError):
+    """The disk or the store is full; nothing was written."""
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a newer sureline."""
