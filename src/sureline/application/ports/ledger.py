@@ -71,16 +71,21 @@ class StoredDecision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What the store says at this moment about a proposal to come.
+class Prior:
+    """What the store knows before a proposal is measured.
 
-    `rejections` counts earlier automatic rejections of the same task; `chain` is the attempt
-    number of the decision that it retries (0 if it retries none).
+    `existing` is the decision with the same id, if there is one. `rejections` counts earlier
+    automatic rejections of the same task; `chain` is the attempt number of the decision that
+    it retries (0 if it retries none or an unknown one). `verdict_mark` grows when a verdict or
+    a deletion is written by any process, `activation_mark` when a policy or calibration is
+    activated.
     """
 
-    switches: tuple[Switch, ...]
+    existing: StoredDecision | None
     rejections: int
     chain: int
+    verdict_mark: int
+    activation_mark: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +103,19 @@ class Ledger(Protocol):
     async def decision(self, workspace: str, decision_id: str) -> StoredDecision | None:
         """Return a stored decision, or None."""
 
-    async def standing(
-        self, *, workspace: str, slice_key: str, batch_id: str | None, task_digest: bytes,
+    async def prior(
+        self, *, workspace: str, slice_key: str, decision_id: str | None, task_digest: bytes,
         retry_of: str | None,
-    ) -> Standing:
-        """Return switches that are on for this scope and how often this was tried before."""
+    ) -> Prior:
+        """Return what is known before measuring; one cheap read."""
+
+    async def switches_on(
+        self, workspace: str, slice_key: str, batch_id: str | None
+    ) -> Sequence[Switch]:
+        """Return the switches that are on for this scope, read now, not from a cache.
+
+        A row that cannot be read counts as on. Read again just before routing.
+        """
 
     async def append(self, record: DecisionRecord) -> StoredDecision:
         """Write a decision durably; an id that exists returns what is stored, `created` False."""
@@ -132,9 +145,6 @@ class Ledger(Protocol):
 
     async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
         """Return verdicts and deletions after `cursor`, oldest first."""
-
-    async def change_token(self) -> int:
-        """Return a number that changes when any process has written a verdict or a deletion."""
 
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""

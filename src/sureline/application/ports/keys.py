@@ -1,0 +1,53 @@
+"""Who may talk to the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class Role(StrEnum):
+    """What a key may do (R12)."""
+
+    AGENT = "agent"
+    """Submit proposals and read its own decisions."""
+    REVIEWER = "reviewer"
+    """Answer reviews."""
+    ADMIN = "admin"
+    """Everything, switches and policies included."""
+    AUDITOR = "auditor"
+    """Read everything, change nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """An API key without its secret; no `slices` means all slices of the workspace."""
+
+    id: str
+    name: str
+    role: Role
+    workspace: str
+    slices: tuple[str, ...]
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+class Keys(Protocol):
+    """Keeps API keys; only a hash of the secret is stored."""
+
+    async def create(
+        self, *, name: str, role: Role, workspace: str, slices: Sequence[str], at: datetime
+    ) -> tuple[ApiKey, str]:
+        """Make a key and return it with its secret, which is shown this once."""
+
+    async def find(self, secret: str) -> ApiKey | None:
+        """Return the key with this secret unless it is unknown or revoked."""
+
+    async def all(self, workspace: str) -> Sequence[ApiKey]:
+        """Return the workspace's keys, oldest first."""
+
+    async def revoke(self, workspace: str, key_id: str, at: datetime) -> None:
+        """Revoke a key for ever. Raises NotFound."""
