@@ -104,7 +104,12 @@ class Ledger(Protocol):
         """Return a stored decision, or None."""
 
     async def prior(
-        self, *, workspace: str, slice_key: str, decision_id: str | None, task_digest: bytes,
+        self,
+        *,
+        workspace: str,
+        slice_key: str,
+        decision_id: str | None,
+        task_digest: bytes,
         retry_of: str | None,
     ) -> Prior:
         """Return what is known before measuring; one cheap read."""
@@ -180,9 +185,7 @@ class Registry(Protocol):
     async def active(self, workspace: str, kind: str) -> Activation | None:
         """Return what is current of `policy` or `calibration`, or None."""
 
-    async def save_calibration(
-        self, *, id: str, workspace: str, body: bytes, at: datetime
-    ) -> None:
+    async def save_calibration(self, *, id: str, workspace: str, body: bytes, at: datetime) -> None:
         """Store a calibration (certificates, reliability, data hash) as a proposal."""
 
     async def calibration(self, id: str) -> bytes | None:

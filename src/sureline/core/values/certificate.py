@@ -45,8 +45,15 @@ class Certificate:
     measurement_hash: str
     issued_at: datetime
 
-    def void_reason(self, *, measurement_hash: str, target: float, delta: float,
-                    now: datetime, max_age: timedelta) -> str | None:
+    def void_reason(
+        self,
+        *,
+        measurement_hash: str,
+        target: float,
+        delta: float,
+        now: datetime,
+        max_age: timedelta,
+    ) -> str | None:
         """Say why this certificate does not hold now, or None if it does."""
         if self.measurement_hash != measurement_hash:
             return "measurement_changed"

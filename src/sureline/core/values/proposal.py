@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 
-
 class Stakes(StrEnum):
     """How bad a wrong action is; an agent may only raise it (G27)."""
 

@@ -1,0 +1,1 @@
+"""The gate's own reasoning: compose signals, choose what is judged, route."""

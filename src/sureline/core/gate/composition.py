@@ -1,0 +1,91 @@
+"""Compose independent signals into one number (G13-G15)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sureline.core.values.assessment import Assessment, Missing
+from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.signal import Signal, SignalState
+
+FATAL_AT = 1e-9
+"""A verification at or below this is fatal: sums of penalties leave dust such as 1.4e-16."""
+
+JUDGE, VERIFICATION, HISTORY = "judge", "verification", "history"
+
+
+def assess(
+    signals: Sequence[Signal], policy: SlicePolicy, *, unreadable: bool = False
+) -> Assessment:
+    """Compose `signals` by the policy's weights.
+
+    The composite is the weighted mean over the measured signals. A fatal verification caps it at
+    `policy.fatal_cap`. Losing a signal never helps: every weighted signal that is not measured
+    is `missing` (a person decides), except a judge that was not sampled or was inconclusive, and
+    a slice that has too few verdicts yet, which is `young`. Verification and a configured judge
+    count as missing even without a weight, because either can stop an output.
+    """
+    by_name = {signal.name: signal for signal in signals}
+    verification = by_name.get(VERIFICATION)
+    fatal = unreadable or (
+        verification is not None
+        and verification.value is not None
+        and verification.value <= FATAL_AT
+    )
+    composite = _weighted_mean(by_name, policy)
+    if composite is not None and fatal:
+        composite = min(composite, policy.fatal_cap)
+    missing, young = _absences(by_name, policy)
+    return Assessment(
+        signals=tuple(signals),
+        composite=composite,
+        fatal=fatal,
+        unreadable=unreadable,
+        missing=missing,
+        young=young,
+    )
+
+
+def _weighted_mean(by_name: dict[str, Signal], policy: SlicePolicy) -> float | None:
+    """Return the mean of the measured signals by weight, in [0, 1], or None."""
+    terms, weights = [], []
+    for name, weight in policy.weights.items():
+        signal = by_name.get(name)
+        if weight > 0 and signal is not None and signal.value is not None:
+            terms.append(weight * signal.value)
+            weights.append(weight)
+    if not weights:
+        return None
+    # fsum and rounding to 12 digits make the result independent of the order of the weights.
+    mean = round(math.fsum(terms) / math.fsum(weights), 12)
+    return min(1.0, max(0.0, mean))
+
+
+def _absences(
+    by_name: dict[str, Signal], policy: SlicePolicy
+) -> tuple[tuple[Missing, ...], tuple[Missing, ...]]:
+    """Sort what is not measured into missing (adds a person) and young (slice too new)."""
+    needed = [name for name, weight in policy.weights.items() if weight > 0]
+    if policy.checks.any and VERIFICATION not in needed:
+        needed.append(VERIFICATION)
+    if policy.judge is not None and JUDGE not in needed:
+        needed.append(JUDGE)
+    missing: list[Missing] = []
+    young: list[Missing] = []
+    for name in sorted(needed):
+        signal = by_name.get(name)
+        if signal is not None and (signal.is_measured or _left_out_by_design(signal)):
+            continue
+        why = "not_given" if signal is None else signal.reason or str(signal.state)
+        target = young if name == HISTORY and why == "too_few" else missing
+        target.append(Missing(name=name, why=why))
+    return tuple(missing), tuple(young)
+
+
+def _left_out_by_design(signal: Signal) -> bool:
+    """Tell whether this is a judge that was not sampled or did not reach a conclusion."""
+    return signal.name == JUDGE and (
+        signal.state is SignalState.NOT_SAMPLED
+        or (signal.state is SignalState.NOT_APPLICABLE and signal.reason == "inconclusive")
+    )

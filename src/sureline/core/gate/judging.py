@@ -1,0 +1,77 @@
+"""Decide which outputs a judge sees, and read its verdict (G9-G11)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sureline.core.gate.sampling import Purpose, is_sampled
+from sureline.core.values.assessment import Assessment
+from sureline.core.values.policy import DEFAULT_THRESHOLD, SlicePolicy
+from sureline.core.values.proposal import Stakes
+from sureline.core.values.signal import Signal, SignalKind, unit_interval_fault
+from sureline.core.values.verdict import Verdict
+
+REFUTED = "refuted"
+
+
+class Judging(StrEnum):
+    """Whether an output is judged, and if so whether it must be."""
+
+    NONE = "none"
+    SAMPLED = "sampled"
+    MANDATORY = "mandatory"
+
+
+def should_judge(
+    assessed: Assessment,
+    policy: SlicePolicy,
+    *,
+    stakes: Stakes,
+    threshold: float | None,
+    secret: bytes,
+    decision_id: str,
+) -> Judging:
+    """Choose by stakes, then nearness to the threshold, then a keyed sample.
+
+    `threshold` is the slice's certified or hypothetical one; None takes .95 (G10). An output
+    with a fatal fault is not judged: nothing a judge says could help it.
+    """
+    judge = policy.judge
+    if judge is None or assessed.fatal or assessed.value is None:
+        return Judging.NONE
+    if stakes.is_high and is_sampled(secret, Purpose.JUDGE, decision_id, judge.high_stakes):
+        return Judging.MANDATORY
+    middle = DEFAULT_THRESHOLD if threshold is None else threshold
+    # Rounded, so that .90 counts as within .05 of .95 although .95 - .90 > .05 in binary.
+    if round(abs(assessed.value - middle), 9) <= judge.borderline:
+        return Judging.MANDATORY
+    if is_sampled(secret, Purpose.JUDGE, decision_id, judge.otherwise):
+        return Judging.SAMPLED
+    return Judging.NONE
+
+
+def judge_signal(verdict: Verdict, policy: SlicePolicy) -> Signal:
+    """Turn a verdict into the signal `judge`.
+
+    Agreement is 1.0. Disagreement at or above `refute_at` is measured 0.0 with the code
+    `refuted` in its detail; a weaker one is not applicable (inconclusive). A verdict whose
+    confidence is no number in [0, 1], or whose agreement is no true boolean, has failed.
+    """
+    kind = SignalKind.JUDGE
+    fault = unit_interval_fault(verdict.confidence)
+    if fault or not isinstance(verdict.agrees, bool):
+        return Signal.failed("judge", kind, fault or "agrees_not_boolean")
+    detail = {"confidence": verdict.confidence, "model": verdict.model}
+    if verdict.agrees:
+        return Signal.measured("judge", kind, 1.0, detail=detail)
+    detail["failure_mode"] = verdict.failure_mode
+    refute_at = policy.judge.refute_at if policy.judge else 0.0
+    if verdict.confidence >= refute_at:
+        return Signal.measured("judge", kind, 0.0, detail={**detail, "verdict": REFUTED})
+    return Signal.not_applicable("judge", kind, "inconclusive", detail=detail)
+
+
+def is_refuted(assessed: Assessment) -> bool:
+    """Tell whether the judge disagreed firmly."""
+    signal = assessed.signal("judge")
+    return signal is not None and signal.detail.get("verdict") == REFUTED

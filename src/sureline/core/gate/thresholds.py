@@ -1,0 +1,76 @@
+"""Find the threshold that holds for a slice now: certified, hypothetical or none (G20, G21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sureline.core.values.certificate import Certificate
+from sureline.core.values.policy import Hypothesis, SlicePolicy
+from sureline.core.values.proposal import Stakes
+
+VOID_REASONS = {
+    "none": "the slice has no certificate yet",
+    "measurement_changed": "what is measured has changed since the certificate was issued",
+    "target_raised": "the policy now asks for more than the certificate promises",
+    "issued_in_future": "the certificate is dated in the future",
+    "expired": "the certificate is older than the policy allows",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """Where automation begins and rejection ends; `auto` None means that nothing is automated.
+
+    `certificate` is the id of the certificate behind `auto`, None for a hypothesis; `absent`
+    says why there is no valid certificate (a key of VOID_REASONS), None if there is one.
+    """
+
+    auto: float | None
+    reject: float
+    certificate: str | None = None
+    absent: str | None = None
+
+    @property
+    def uncertified(self) -> bool:
+        """Tell whether a mere hypothesis automates."""
+        return self.auto is not None and self.certificate is None
+
+
+def threshold_now(
+    policy: SlicePolicy,
+    certificate: Certificate | None,
+    *,
+    measurement_hash: str,
+    stakes: Stakes,
+    now: datetime,
+) -> Threshold:
+    """Return the certified threshold, else an admissible hypothesis, else none."""
+    absent = (
+        "none"
+        if certificate is None
+        else certificate.void_reason(
+            measurement_hash=measurement_hash,
+            target=policy.target_precision,
+            delta=policy.delta,
+            now=now,
+            max_age=timedelta(days=policy.certificate_max_age_days),
+        )
+    )
+    hypothesis = policy.hypothesis
+    admitted = hypothesis is not None and _is_admitted(hypothesis, stakes, now.date())
+    reject = policy.reject_threshold
+    if reject is None and hypothesis is not None and admitted:
+        reject = hypothesis.reject
+    reject = policy.abstain_floor if reject is None else reject
+    if certificate is not None and absent is None:
+        return Threshold(auto=certificate.threshold, reject=reject, certificate=certificate.id)
+    auto = hypothesis.auto if hypothesis is not None and admitted else None
+    return Threshold(auto=auto, reject=reject, absent=absent)
+
+
+def _is_admitted(hypothesis: Hypothesis, stakes: Stakes, today: date) -> bool:
+    """Tell whether the hypothesis may automate: stated, reversible, and within its days."""
+    if not hypothesis.allow_uncertified or hypothesis.starts is None or stakes.is_high:
+        return False
+    return hypothesis.starts <= today < hypothesis.starts + timedelta(days=hypothesis.days)

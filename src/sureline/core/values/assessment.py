@@ -1,0 +1,43 @@
+"""What the signals say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sureline.core.values.signal import Signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """A signal that should be there and is not: its name and why (a code)."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assessment:
+    """All signals, composed into one number in [0, 1].
+
+    `composite` is None when no weighted signal was measured; `calibrated` is None where nothing
+    is calibrated. `fatal` says that a fatal check failed, `unreadable` that the output could not
+    even be parsed. `missing` adds a person (G15); `young` are signals left out because the slice
+    has too few verdicts yet, which keeps the slice from automating but not from being composed.
+    """
+
+    signals: tuple[Signal, ...]
+    composite: float | None
+    calibrated: float | None = None
+    fatal: bool = False
+    unreadable: bool = False
+    missing: tuple[Missing, ...] = ()
+    young: tuple[Missing, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """Return the number that routing compares: calibrated where there is one."""
+        return self.composite if self.calibrated is None else self.calibrated
+
+    def signal(self, name: str) -> Signal | None:
+        """Return the signal with this name, or None."""
+        return next((signal for signal in self.signals if signal.name == name), None)
