@@ -1,4 +1,4 @@
-"""Every error that sureline raises on purpose, under one root; a class's docstring is its message."""
+"""Every error that sureline raises on purpose; a class's docstring is its message."""
 
 from __future__ import annotations
 

@@ -185,10 +185,12 @@ class Registry(Protocol):
     async def active(self, workspace: str, kind: str) -> Activation | None:
         """Return what is current of `policy` or `calibration`, or None."""
 
-    async def save_calibration(self, *, id: str, workspace: str, body: bytes, at: datetime) -> None:
+    async def save_calibration(
+        self, *, calibration_id: str, workspace: str, body: bytes, at: datetime
+    ) -> None:
         """Store a calibration (certificates, reliability, data hash) as a proposal."""
 
-    async def calibration(self, id: str) -> bytes | None:
+    async def calibration(self, calibration_id: str) -> bytes | None:
         """Return a stored calibration's JSON, or None."""
 
     async def calibrations(self, workspace: str) -> Sequence[dict[str, Any]]:
