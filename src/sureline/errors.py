@@ -38,6 +38,10 @@ class MissingExtra(SurelineError):
     """An optional part of sureline is not installed."""
 
 
+class EmbeddingFailed(SurelineError):
+    """The text could not be embedded."""
+
+
 class NotFound(SurelineError):
     """There is no such thing here."""
 
