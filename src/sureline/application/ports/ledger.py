@@ -185,6 +185,9 @@ class Registry(Protocol):
     async def active(self, workspace: str, kind: str) -> Activation | None:
         """Return what is current of `policy` or `calibration`, or None."""
 
+    async def activation_mark(self) -> int:
+        """Return the number that grows with every activation (see Prior)."""
+
     async def save_calibration(
         self, *, calibration_id: str, workspace: str, body: bytes, at: datetime
     ) -> None:

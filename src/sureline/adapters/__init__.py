@@ -1,0 +1,1 @@
+"""The world outside: one port, one folder, one backend per file."""

@@ -1,0 +1,123 @@
+"""Turn a routed case into a decision, its record, and the answer to the caller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sureline.application.case import Case
+from sureline.application.encode import decode, encode_answer, encode_body, splice
+from sureline.application.identify import Identity
+from sureline.application.measure import Measurements
+from sureline.application.ports.ledger import DecisionRecord, StoredDecision
+from sureline.core.gate.routing import Routing
+from sureline.core.statistics.bins import score_bin
+from sureline.core.values.assessment import Assessment
+from sureline.core.values.decision import Decision, Route
+from sureline.errors import Conflict
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A recorded decision: `response` is its JSON as stored; `created` False for a replay."""
+
+    response: bytes
+    created: bool
+    made: Decision | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """Return the decision as a value."""
+        return decode(self.response) if self.made is None else self.made
+
+    @classmethod
+    def of(cls, decision: Decision, record: DecisionRecord) -> Answer:
+        """Answer with a decision that was just recorded."""
+        return cls(splice(record.body, record.answer), created=True, made=decision)
+
+
+def replay(stored: StoredDecision, identity: Identity) -> Answer:
+    """Answer with what is stored. Raises Conflict if the content was another (G30)."""
+    if stored.content_digest != identity.content_digest:
+        raise Conflict(
+            f"the id {stored.id!r} was used before for other content; "
+            "use a new id, or send the same content to get the stored decision"
+        )
+    return Answer(splice(stored.body, stored.answer), created=False)
+
+
+def assemble(
+    case: Case,
+    measured: Measurements,
+    assessed: Assessment,
+    routing: Routing,
+    *,
+    elapsed_ms: float,
+) -> Decision:
+    """Gather everything that led to the route (G31)."""
+    return Decision(
+        id=case.id,
+        workspace=case.proposal.workspace,
+        slice_key=case.policy.key,
+        route=routing.route,
+        reasons=routing.reasons,
+        confidence=assessed.value,
+        composite=assessed.composite,
+        calibrated=assessed.calibrated,
+        threshold=case.threshold.auto,
+        certificate=case.threshold.certificate,
+        uncertified=case.threshold.uncertified,
+        signals=assessed.signals,
+        audit=routing.audit,
+        mode=case.policy.mode,
+        would_route=routing.would_route,
+        policy=case.current.policy_hash,
+        measurement=case.current.measurement_hash,
+        stakes=case.at_stake.stakes,
+        action_class=case.at_stake.action_class,
+        attempt=case.attempt,
+        attempts_left=routing.attempts_left,
+        review_id=None if routing.route in _NO_REVIEW else case.id,
+        variant=case.proposal.variant,
+        created_at=case.opened_at,
+        elapsed_ms=elapsed_ms,
+        output=measured.output,
+        feedback=measured.findings,
+    )
+
+
+_NO_REVIEW = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})
+
+
+def record_of(
+    decision: Decision,
+    case: Case,
+    identity: Identity,
+    measured: Measurements,
+    routing: Routing,
+) -> DecisionRecord:
+    """Return the row that is written: the response bytes with what is searched by."""
+    value = decision.confidence
+    return DecisionRecord(
+        id=decision.id,
+        workspace=decision.workspace,
+        slice_key=decision.slice_key,
+        route=decision.route,
+        would_route=decision.would_route,
+        mode=decision.mode,
+        score=value,
+        score_bin=None if value is None else score_bin(value),
+        audit=decision.audit,
+        propensity=routing.propensity,
+        attempt=decision.attempt,
+        policy_hash=decision.policy,
+        measurement_hash=decision.measurement,
+        batch_id=case.proposal.batch_id,
+        content_digest=identity.content_digest,
+        task_digest=identity.task_digest,
+        created_at=decision.created_at,
+        body=encode_body(decision),
+        answer=encode_answer(decision),
+        request=identity.request,
+        vector=measured.vector,
+        model_id=measured.model_id,
+    )

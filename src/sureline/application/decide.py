@@ -1,0 +1,119 @@
+"""Decide: a proposal comes in, a recorded decision comes out. Read this file first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sureline.application.answer import Answer, assemble, record_of, replay
+from sureline.application.case import Case
+from sureline.application.current import Currents
+from sureline.application.identify import Identity, identify
+from sureline.application.measure import SOURCE_SECONDS, Measurer
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.ledger import Ledger, Prior
+from sureline.application.ports.signals import Judge
+from sureline.application.ports.switches import HardSwitch
+from sureline.core.gate.composition import assess
+from sureline.core.gate.judging import Judging, judge_signal, should_judge
+from sureline.core.gate.routing import route
+from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal, SignalKind
+from sureline.core.values.switch import Switch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decider:
+    """The gate's use case with the ports that it needs."""
+
+    ledger: Ledger
+    currents: Currents
+    measurer: Measurer
+    judge: Judge | None
+    hard_switch: HardSwitch
+    clock: Clock
+    secret: bytes
+    new_id: Callable[[], str]
+
+    async def decide(self, proposal: Proposal) -> Answer:
+        """Measure, compose, judge if sampled, route, and record.
+
+        The decision is on disk when this returns. The same id with the same content returns the
+        stored decision. Raises UnknownSlice, InvalidInput, Conflict and StoreError.
+        """
+        started = self.clock.monotonic()
+        identity = identify(proposal, self.secret)
+        prior = await self._prior(proposal, identity)
+        if prior.existing is not None:
+            return replay(prior.existing, identity)
+        case = await self._open(proposal, prior)
+
+        measured = await self.measurer.measure(case, prior.verdict_mark)
+        assessed = assess(measured.signals, case.policy, unreadable=measured.unreadable)
+        judging = should_judge(
+            assessed,
+            case.policy,
+            stakes=case.at_stake.stakes,
+            threshold=case.threshold.auto,
+            secret=self.secret,
+            decision_id=case.id,
+        )
+        if case.policy.judge is not None:
+            signals = (*measured.signals, await self._judge(case, judging))
+            assessed = assess(signals, case.policy, unreadable=measured.unreadable)
+
+        # Read as late as possible: a switch that turned on while measuring still counts.
+        switches = await self._switches(case)
+        routing = route(assessed, case.policy, case.circumstances(judging, switches))
+
+        elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
+        decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
+        record = record_of(decision, case, identity, measured, routing)
+        stored = await self.ledger.append(record)
+        return Answer.of(decision, record) if stored.created else replay(stored, identity)
+
+    async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
+        return await self.ledger.prior(
+            workspace=proposal.workspace,
+            slice_key=proposal.slice_key,
+            decision_id=proposal.id,
+            task_digest=identity.task_digest,
+            retry_of=proposal.retry_of,
+        )
+
+    async def _open(self, proposal: Proposal, prior: Prior) -> Case:
+        current = await self.currents.at(proposal.slice_key, prior.activation_mark)
+        case_id = proposal.id or self.new_id()
+        return Case.opened(
+            replace(proposal, id=case_id),
+            current,
+            case_id=case_id,
+            attempt=1 + max(prior.rejections, prior.chain),
+            now=self.clock.now(),
+            secret=self.secret,
+        )
+
+    async def _judge(self, case: Case, judging: Judging) -> Signal:
+        """Return the signal `judge`; a judge that fails or is late never stops the decision."""
+        if judging is Judging.NONE:
+            return Signal.not_sampled("judge", SignalKind.JUDGE)
+        if self.judge is None:
+            return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
+        seconds = case.proposal.deadline
+        try:
+            async with asyncio.timeout(SOURCE_SECONDS if seconds is None else seconds):
+                verdict = await self.judge.judge(case.proposal, case.policy)
+        except TimeoutError:
+            return Signal.failed("judge", SignalKind.JUDGE, "deadline")
+        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
+            detail = {"error": type(error).__name__}
+            return Signal.failed("judge", SignalKind.JUDGE, "judge_raised", detail=detail)
+        return judge_signal(verdict, case.policy)
+
+    async def _switches(self, case: Case) -> tuple[Switch, ...]:
+        proposal = case.proposal
+        stored = await self.ledger.switches_on(
+            proposal.workspace, proposal.slice_key, proposal.batch_id
+        )
+        return (*self.hard_switch.read(proposal.workspace), *stored)

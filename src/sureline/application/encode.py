@@ -1,0 +1,159 @@
+"""Write a decision as JSON, in two parts: what stays for ever, and what can be erased.
+
+`body` holds codes and figures and is what the hash chain commits to. `answer` holds everything
+that quotes the payload. Spliced together they are the response, so it is encoded once.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from sureline.core.canonical import json_bytes
+from sureline.core.values.decision import Decision, Reason, Route
+from sureline.core.values.finding import Finding
+from sureline.core.values.policy import Mode
+from sureline.core.values.signal import Signal, SignalKind, SignalState
+
+EXACT_IN_DOUBLES = 2**53
+"""Integers beyond this are rounded by readers whose numbers are doubles."""
+
+
+def encode_body(decision: Decision) -> bytes:
+    """Return the lasting part of a decision: no part of the payload is in it."""
+    return json_bytes(
+        {
+            "id": decision.id,
+            "workspace": decision.workspace,
+            "slice_key": decision.slice_key,
+            "route": decision.route,
+            "approved": decision.approved,
+            "reasons": [{"code": r.code, "message": r.message} for r in decision.reasons],
+            "attempt": decision.attempt,
+            "attempts_left": decision.attempts_left,
+            "confidence": decision.confidence,
+            "composite": decision.composite,
+            "calibrated": decision.calibrated,
+            "threshold": decision.threshold,
+            "certificate": decision.certificate,
+            "uncertified": decision.uncertified,
+            "signals": {signal.name: _signal_json(signal) for signal in decision.signals},
+            "audit": decision.audit,
+            "mode": decision.mode,
+            "would_route": decision.would_route,
+            "stakes": decision.stakes,
+            "action_class": decision.action_class,
+            "variant": decision.variant,
+            "policy": decision.policy,
+            "measurement": decision.measurement,
+            "review_id": decision.review_id,
+            "created_at": decision.created_at.isoformat(),
+            "elapsed_ms": decision.elapsed_ms,
+        }
+    )
+
+
+def encode_answer(decision: Decision) -> bytes:
+    """Return the erasable part: the output, and the findings that quote it.
+
+    An output with integers beyond 2**53 is given a second time as text (`output_text`), for
+    readers that would round them.
+    """
+    answer: dict[str, Any] = {
+        "output": decision.output,
+        "feedback": [_finding_json(finding) for finding in decision.feedback],
+    }
+    if _has_big_integer(decision.output):
+        answer["output_text"] = json_bytes(decision.output).decode()
+    return json_bytes(answer)
+
+
+def splice(body: bytes, answer: bytes | None) -> bytes:
+    """Join the two parts to one JSON object; an erased answer gives `"erased": true`."""
+    if answer is None:
+        return body[:-1] + b',"output":null,"feedback":[],"erased":true}'
+    return body[:-1] + b"," + answer[1:]
+
+
+def decode(response: bytes) -> Decision:
+    """Read a decision back from its response bytes."""
+    raw = json.loads(response)
+    return Decision(
+        id=raw["id"],
+        workspace=raw["workspace"],
+        slice_key=raw["slice_key"],
+        route=Route(raw["route"]),
+        reasons=tuple(Reason(code=r["code"], message=r["message"]) for r in raw["reasons"]),
+        confidence=raw["confidence"],
+        composite=raw["composite"],
+        calibrated=raw["calibrated"],
+        threshold=raw["threshold"],
+        certificate=raw["certificate"],
+        uncertified=raw["uncertified"],
+        signals=tuple(_signal(name, entry) for name, entry in raw["signals"].items()),
+        audit=raw["audit"],
+        mode=Mode(raw["mode"]),
+        would_route=None if raw["would_route"] is None else Route(raw["would_route"]),
+        policy=raw["policy"],
+        measurement=raw["measurement"],
+        stakes=raw["stakes"],
+        action_class=raw["action_class"],
+        attempt=raw["attempt"],
+        attempts_left=raw["attempts_left"],
+        review_id=raw["review_id"],
+        variant=raw["variant"],
+        created_at=datetime.fromisoformat(raw["created_at"]),
+        elapsed_ms=raw["elapsed_ms"],
+        output=raw["output"],
+        feedback=tuple(_finding(entry) for entry in raw["feedback"]),
+    )
+
+
+def _signal_json(signal: Signal) -> dict[str, Any]:
+    return {
+        "state": signal.state,
+        "value": signal.value,
+        "kind": signal.kind,
+        "reason": signal.reason,
+        "detail": signal.detail,
+    }
+
+
+def _signal(name: str, entry: dict[str, Any]) -> Signal:
+    return Signal(
+        name=name,
+        kind=SignalKind(entry["kind"]),
+        state=SignalState(entry["state"]),
+        value=entry["value"],
+        reason=entry["reason"],
+        detail=entry["detail"],
+    )
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "message": finding.message,
+        "field": finding.field,
+        "fatal": finding.fatal,
+        "penalty": finding.penalty / 1000,
+    }
+
+
+def _finding(entry: dict[str, Any]) -> Finding:
+    return Finding(
+        code=entry["code"],
+        message=entry["message"],
+        field=entry["field"],
+        fatal=entry["fatal"],
+        penalty=round(entry["penalty"] * 1000),
+    )
+
+
+def _has_big_integer(value: Any) -> bool:
+    if isinstance(value, int):
+        return abs(value) > EXACT_IN_DOUBLES
+    if isinstance(value, dict):
+        return any(_has_big_integer(entry) for entry in value.values())
+    return isinstance(value, list) and any(_has_big_integer(entry) for entry in value)

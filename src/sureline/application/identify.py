@@ -1,0 +1,74 @@
+"""Give a proposal its digests: what makes it the same proposal, and the same task."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from sureline.core.canonical import canonical_json
+from sureline.core.values.proposal import Proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The proposal as canonical JSON with keyed digests of its content and of its task.
+
+    The digests are HMAC-SHA-256 under the store's secret: after an erasure they betray nothing
+    about a short or guessable payload.
+    """
+
+    request: bytes
+    content_digest: bytes
+    task_digest: bytes
+
+
+def identify(proposal: Proposal, secret: bytes) -> Identity:
+    """Return the identity of a proposal. Raises InvalidInput if it is not JSON throughout."""
+    request = canonical_json(proposal_json(proposal))
+    task = canonical_json([proposal.task, [[text.ref, text.text] for text in proposal.source]])
+    return Identity(
+        request=request,
+        content_digest=hmac.digest(secret, b"content\x00" + request, "sha256"),
+        task_digest=hmac.digest(secret, b"task\x00" + task, "sha256"),
+    )
+
+
+def proposal_json(proposal: Proposal) -> dict[str, Any]:
+    """Return the proposal's given fields, without its id, as JSON values."""
+    given: dict[str, Any] = {
+        "slice_key": proposal.slice_key,
+        "task": proposal.task,
+        "output": proposal.output,
+        "action_class": proposal.action_class,
+        "stakes": proposal.stakes,
+        "self_report": _readable(proposal.self_report),
+        "reasoning": proposal.reasoning,
+        "retry_of": proposal.retry_of,
+        "batch_id": proposal.batch_id,
+        "variant": proposal.variant,
+    }
+    for name in ("evidence", "alternatives", "generations", "logprobs", "metadata"):
+        value = getattr(proposal, name)
+        if value:
+            given[name] = value
+    if proposal.source:
+        given["source"] = [
+            {"ref": text.ref, "text": text.text, "trusted": text.trusted}
+            for text in proposal.source
+        ]
+    if proposal.generator is not None:
+        given["generator"] = {
+            "model": proposal.generator.model,
+            "family": proposal.generator.family,
+        }
+    if proposal.force_human:
+        given["force_human"] = True
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _readable(self_report: object) -> object:
+    """Return a self-report as it can be stored: NaN and infinities as their names."""
+    if isinstance(self_report, float) and self_report - self_report != 0:
+        return str(self_report)
+    return self_report

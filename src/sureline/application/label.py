@@ -1,0 +1,77 @@
+"""Learn from answers: turn what a person did into a label (G23)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sureline.application.current import Currents
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.ledger import Ledger
+from sureline.core.learning.labels import label_of
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.errors import InvalidInput, NotFound, UnknownSlice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer:
+    """What a person (or the world, later) said about a decision.
+
+    `edited_fields` are dotted paths and belong to an edit. `id` makes a repeated call harmless.
+    `anchored` says that the person saw the proposal before answering.
+    """
+
+    decision_id: str
+    action: Action
+    by: str
+    source: OutcomeSource = OutcomeSource.REVIEW
+    id: str | None = None
+    edited_fields: tuple[str, ...] = ()
+    anchored: bool = True
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.edited_fields and self.action is not Action.EDIT:
+            raise InvalidInput("only an edit has edited fields", field="edited_fields")
+        if not self.by.strip():
+            raise InvalidInput("say who answered", field="by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labeller:
+    """Records outcomes; only trusted callers reach it (G34)."""
+
+    ledger: Ledger
+    currents: Currents
+    clock: Clock
+    new_id: Callable[[], str]
+
+    async def record(self, workspace: str, answer: GivenAnswer) -> Outcome:
+        """Append an outcome to a decision. Raises NotFound and Conflict."""
+        cosmetic = await self._cosmetic_fields(workspace, answer.decision_id)
+        outcome = Outcome(
+            id=answer.id or self.new_id(),
+            workspace=workspace,
+            decision_id=answer.decision_id,
+            action=answer.action,
+            correct=label_of(answer.action, answer.edited_fields, cosmetic),
+            source=answer.source,
+            by=answer.by,
+            anchored=answer.anchored,
+            recorded_at=self.clock.now(),
+            comment=answer.comment,
+            edited_fields=answer.edited_fields,
+        )
+        await self.ledger.record_outcome(outcome)
+        return outcome
+
+    async def _cosmetic_fields(self, workspace: str, decision_id: str) -> Sequence[str]:
+        """Return the fields whose edit leaves the output correct, by the current policy."""
+        stored = await self.ledger.decision(workspace, decision_id)
+        if stored is None:
+            raise NotFound(f"there is no decision {decision_id!r}")
+        try:
+            current = await self.currents.latest(stored.slice_key)
+        except UnknownSlice:
+            return ()  # the slice has left the policy since; then no edit is cosmetic
+        return current.policy.cosmetic_fields

@@ -1,0 +1,137 @@
+"""Measure a proposal: run every signal's source at once, each with its own time limit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sureline.application.case import Case
+from sureline.application.ports.signals import SignalSource
+from sureline.core.checks.schema import Validator
+from sureline.core.checks.verification import CompiledChecks, compile_checks, verify
+from sureline.core.values.finding import Finding
+from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal, SignalKind, SignalState
+
+SOURCE_SECONDS = 30.0
+"""How long one source may take where the proposal states no deadline."""
+
+
+class History(Protocol):
+    """Looks up similar past cases; see application/history.py."""
+
+    async def look_up(
+        self, proposal: Proposal, policy: SlicePolicy, verdict_mark: int
+    ) -> tuple[Signal, bytes | None, str]:
+        """Return the signal, the vector to store (None if there is none) and its model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurements:
+    """All signals of a proposal, with what measuring found out on the way.
+
+    `output` is the parsed output; `unreadable` says that it could not be parsed. `vector` is the
+    embedding to store with the decision.
+    """
+
+    signals: tuple[Signal, ...]
+    output: Any
+    unreadable: bool
+    findings: tuple[Finding, ...]
+    vector: bytes | None
+    model_id: str | None
+
+
+class Measurer:
+    """Runs the checks, the history look-up and the plugged-in sources of one gate.
+
+    `validators` are registered by the name that a policy's `output.model` uses.
+    """
+
+    def __init__(
+        self,
+        *,
+        sources: Sequence[SignalSource] = (),
+        history: History | None,
+        validators: Mapping[str, Validator] | None = None,
+    ) -> None:
+        self._sources = tuple(sources)
+        self._history = history
+        self._validators = dict(validators or {})
+        self._compiled: dict[str, CompiledChecks] = {}
+
+    async def measure(self, case: Case, verdict_mark: int) -> Measurements:
+        """Return all signals; a source that raises or is late gives `failed`, never an error.
+
+        `verdict_mark` lets the history know whether there are new verdicts to take in.
+        """
+        proposal, policy = case.proposal, case.policy
+        verified = verify(
+            proposal.output,
+            checks=self._checks(policy, case.current.measurement_hash),
+            task=proposal.task,
+            source=proposal.source,
+            now=case.opened_at,
+            validator=self._validators.get(policy.checks.model or ""),
+        )
+        signals = [verified.signal]
+        if proposal.self_report is not None:
+            kind = SignalKind.SELF_REPORT
+            signals.append(Signal.measured("self_report", kind, proposal.self_report))
+        vector, model_id = None, None
+        if self._history is not None:
+            past, vector, model_id = await self._history.look_up(proposal, policy, verdict_mark)
+            signals.append(past)
+        if self._sources:
+            signals.extend(await self._run_sources(proposal, policy))
+        return Measurements(
+            signals=tuple(signals),
+            output=verified.output,
+            unreadable=verified.parse_failed,
+            findings=verified.findings,
+            vector=vector,
+            model_id=model_id,
+        )
+
+    def _checks(self, policy: SlicePolicy, measurement_hash: str) -> CompiledChecks:
+        key = f"{policy.key}\x00{measurement_hash}"
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            compiled = self._compiled[key] = compile_checks(policy.checks)
+        return compiled
+
+    async def _run_sources(self, proposal: Proposal, policy: SlicePolicy) -> list[Signal]:
+        seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
+        return await asyncio.gather(
+            *(run_source(source, proposal, policy, seconds) for source in self._sources)
+        )
+
+
+async def run_source(
+    source: SignalSource, proposal: Proposal, policy: SlicePolicy, seconds: float
+) -> Signal:
+    """Return a source's signal; a fault of the source becomes the state `failed`."""
+    try:
+        async with asyncio.timeout(seconds):
+            signal = await source.measure(proposal, policy)
+    except TimeoutError:
+        return Signal.failed(source.name, source.kind, "deadline")
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; none may stop a gate
+        return Signal.failed(
+            source.name, source.kind, "source_raised", detail={"error": type(error).__name__}
+        )
+    return _as_declared(signal, source)
+
+
+def _as_declared(signal: object, source: SignalSource) -> Signal:
+    """Refuse what is no signal, or one that goes by another name or kind than its source's."""
+    if not isinstance(signal, Signal):
+        return Signal.failed(source.name, source.kind, "not_a_signal")
+    if (signal.name, signal.kind) != (source.name, source.kind):
+        return Signal.failed(source.name, source.kind, "misnamed_signal")
+    if signal.state is SignalState.NOT_SAMPLED:
+        return Signal.failed(source.name, source.kind, "only_a_judge_is_sampled")
+    return signal

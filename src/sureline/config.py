@@ -1,0 +1,65 @@
+"""The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sureline.core.values.switch import Switch, reads_as_on
+
+FORCE_HUMAN = "SURELINE_FORCE_HUMAN"
+SWITCH_FILE = "SURELINE_SWITCH_FILE"
+STORE = "SURELINE_STORE"
+DEFAULT_STORE = "sqlite:///sureline.db"
+
+
+def store_url() -> str:
+    """Return the store's address: SURELINE_STORE, or a file in the current folder."""
+    return os.environ.get(STORE) or DEFAULT_STORE
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSwitch:
+    """The kill switch of the environment, read anew at each decision (G29).
+
+    SURELINE_FORCE_HUMAN is on unless it is unset or clearly off (0, false, off, no).
+    SURELINE_SWITCH_FILE names a file whose text is read the same way; a file that is absent is
+    off, one that is named and cannot be read is on.
+    """
+
+    def read(self, workspace: str) -> Sequence[Switch]:
+        """Return the switches that are on now."""
+        found = []
+        if reads_as_on(os.environ.get(FORCE_HUMAN)):
+            found.append(_switch(workspace, f"the variable {FORCE_HUMAN} is set"))
+        path = os.environ.get(SWITCH_FILE)
+        if path:
+            why = _file_is_on(Path(path))
+            if why:
+                found.append(_switch(workspace, why))
+        return found
+
+
+def _file_is_on(path: Path) -> str | None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        return "the switch file cannot be read"
+    return "the switch file says so" if reads_as_on(text) else None
+
+
+def _switch(workspace: str, reason: str) -> Switch:
+    changed_at = datetime.fromtimestamp(0, UTC)
+    return Switch(
+        workspace=workspace,
+        scope="global",
+        on=True,
+        reason=reason,
+        by="environment",
+        changed_at=changed_at,
+    )

@@ -1,0 +1,1 @@
+"""What is learned from people's answers."""

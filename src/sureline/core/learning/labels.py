@@ -1,0 +1,24 @@
+"""Which answers count as labels, and as which (G23)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sureline.core.values.outcome import Action
+
+
+def label_of(
+    action: Action, edited_fields: Sequence[str], cosmetic_fields: Sequence[str]
+) -> bool | None:
+    """Return True for correct, False for wrong, None for no label.
+
+    An edit means wrong, unless it names its fields and all of them are cosmetic. Skipping,
+    escalating and expiry say nothing about the output.
+    """
+    if action is Action.APPROVE:
+        return True
+    if action is Action.REJECT:
+        return False
+    if action is Action.EDIT:
+        return bool(edited_fields) and set(edited_fields) <= set(cosmetic_fields)
+    return None
