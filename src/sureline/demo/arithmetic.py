@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
 
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -99,11 +100,11 @@ def _fits_rate(total: Decimal, tax: Decimal, rate: Decimal) -> bool:
 
 
 def _paid(amounts: Sequence[Decimal], total: Decimal) -> bool | None:
-    """Tell whether the last two amounts, paid and change, leave the total; None if not paid so."""
-    if len(amounts) < 4:
+    """Tell whether two amounts below the total differ by it; None if nothing was paid in cash."""
+    if total not in amounts:
         return None
-    for paid, change in zip(amounts[-3:], amounts[-2:], strict=False):
-        if paid - change == total and change < paid:
-            return True
-    later = amounts[-2] > max(amounts[:-2])
-    return False if later else None
+    below = amounts[len(amounts) - amounts[::-1].index(total) :]
+    pairs = list(pairwise(below))
+    if not any(paid > total for paid, _ in pairs):
+        return None
+    return any(paid - change == total for paid, change in pairs)

@@ -7,7 +7,7 @@ from random import Random
 
 from sureline.demo.receipts import print_receipt
 from sureline.demo.truth import Truth
-from sureline.demo.vendors import LANGUAGE_SHARES, VENDORS
+from sureline.demo.vendors import MARKET_SHARES, VENDORS
 from sureline.demo.wear import draw_condition, wear
 
 SIZE = 1000
@@ -19,7 +19,7 @@ class Receipt:
     """A document as a machine reads it, and the truth that only the reviewer knows."""
 
     id: str
-    language: str
+    market: str
     text: str
     truth: Truth
 
@@ -30,17 +30,17 @@ def seeded(seed: int) -> Random:
 
 
 def make_corpus(rng: Random, size: int = SIZE) -> tuple[Receipt, ...]:
-    """Make `size` receipts in random order of language, shop and condition."""
+    """Make `size` receipts in random order of market, shop and condition."""
     return tuple(_make_receipt(index, rng) for index in range(size))
 
 
 def _make_receipt(index: int, rng: Random) -> Receipt:
     """Draw a shop, print a sale and wear the paper."""
-    language = rng.choices(list(LANGUAGE_SHARES), list(LANGUAGE_SHARES.values()))[0]
-    vendors = VENDORS[language]
+    market = rng.choices(list(MARKET_SHARES), list(MARKET_SHARES.values()))[0]
+    vendors = [vendor for vendor in VENDORS if vendor.market == market]
     vendor = rng.choices(vendors, [vendor.share for vendor in vendors])[0]
     printed = print_receipt(vendor, rng)
     lines = wear(printed.lines, draw_condition(rng), rng)
     return Receipt(
-        id=f"receipt-{index:05d}", language=language, text="\n".join(lines), truth=printed.truth
+        id=f"receipt-{index:05d}", market=market, text="\n".join(lines), truth=printed.truth
     )

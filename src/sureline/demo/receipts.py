@@ -39,7 +39,7 @@ def print_receipt(vendor: Vendor, rng: Random) -> Printed:
     """Draw a sale at `vendor` and print it in the shop's layout."""
     day = FIRST_DAY + timedelta(days=rng.randrange(DAYS))
     sale = _sell(vendor, rng)
-    wording = WORDING[vendor.language]
+    wording = WORDING[vendor.market]
     head = _head(vendor, wording, day, rng)
     body = [_row(vendor, name, price) for name, price in sale.lines]
     tail = [wording.thanks, *([vendor.name] if vendor.footer else [])]
@@ -77,8 +77,6 @@ def _sums(vendor: Vendor, wording: Wording, sale: _Sale, rng: Random) -> list[st
     """Subtotal, tax, total, what was paid, and the savings that some shops boast of."""
     rate = print_rate(vendor)
     tax_line = _row(vendor, wording.tax.format(rate=rate), sale.tax)
-    if vendor.currency in {"USD", "CAD"}:
-        tax_line = _row(vendor, f"SALES TAX {rate}%", sale.tax)
     total_line = _row(vendor, vendor.total_word or wording.total, sale.total, marked=True)
     middle = [total_line, tax_line] if vendor.tax_included else [tax_line, total_line]
     lines = [_row(vendor, wording.subtotal, sale.goods), *middle]
@@ -105,27 +103,27 @@ def _paid(total: Decimal, vendor: Vendor, rng: Random) -> Decimal:
 
 def _row(vendor: Vendor, label: str, amount: Decimal, *, marked: bool = False) -> str:
     """Set a label and an amount at the two ends of a line."""
-    text = print_amount(amount, vendor.language)
+    text = print_amount(amount, vendor.market)
     if marked:
         euro = vendor.currency == "EUR"
         text = f"{text} {vendor.symbol}" if euro else f"{vendor.symbol}{text}"
     return f"{label} {text:>{max(1, _WIDTH - len(label))}}"
 
 
-def print_amount(amount: Decimal, language: str) -> str:
-    """Write an amount as people of `language` do: 1,234.56, 1.234,56, 1 234,56 or 1,234."""
-    text = f"{amount:,.0f}" if language == "ja" else f"{amount:,.2f}"
-    if language == "de":
+def print_amount(amount: Decimal, market: str) -> str:
+    """Write an amount as people of `market` do: 1,234.56, 1.234,56, 1 234,56 or 1,234."""
+    text = f"{amount:,.0f}" if market == "jp" else f"{amount:,.2f}"
+    if market == "de":
         return text.translate(str.maketrans(",.", ".,"))
-    if language == "fr":
-        return text.replace(",", " ").replace(".", ",")
+    if market == "fr":
+        return text.replace(",", "\u00a0").replace(".", ",")
     return text
 
 
 def print_rate(vendor: Vendor) -> str:
-    """Write the shop's tax rate with its language's decimal mark."""
+    """Write the shop's tax rate with its market's decimal mark."""
     text = str(vendor.tax_rate)
-    return text.replace(".", ",") if vendor.language in {"de", "fr"} else text
+    return text.replace(".", ",") if vendor.market in {"de", "fr"} else text
 
 
 def print_date(day: date, style: str) -> str:

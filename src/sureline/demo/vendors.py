@@ -1,4 +1,4 @@
-"""The invented shops: what they sell, how they print, and in what language.
+"""The invented shops: what they sell, how they print, and in which market.
 
 Every name here is made up. `listed` says whether the shop is in the policy's vendor list: a new
 shop is not, although its receipts are as good as any.
@@ -12,7 +12,7 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The printed words of one language; a `{rate}` in `tax` becomes the tax rate."""
+    """The printed words of one market; a `{rate}` in `tax` becomes the tax rate."""
 
     subtotal: str
     total: str
@@ -26,7 +26,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
-    """One shop; `share` weighs how often it appears within its language.
+    """One shop; `share` weighs how often it appears within its market.
 
     `date_style` is a strftime pattern (`reiwa` prints the Japanese era). `tax_included` says that
     prices contain the tax. `savings` prints a second "total" line below the real one; `footer`
@@ -34,7 +34,7 @@ class Vendor:
     """
 
     name: str
-    language: str
+    market: str
     currency: str
     symbol: str
     address: str
@@ -51,9 +51,13 @@ class Vendor:
 
 
 WORDING = {
-    "en": Wording(
+    "gb": Wording(
         subtotal="SUBTOTAL", total="TOTAL", tax="VAT {rate}%", cash="CASH", change="CHANGE",
         date="Date:", thanks="Thank you for your visit", count="ITEMS",
+    ),
+    "us": Wording(
+        subtotal="SUBTOTAL", total="TOTAL", tax="SALES TAX {rate}%", cash="CASH",
+        change="CHANGE", date="Date:", thanks="Have a great day", count="ITEMS SOLD",
     ),
     "de": Wording(
         subtotal="Zwischensumme", total="SUMME", tax="MwSt {rate}%", cash="Bar",
@@ -63,7 +67,7 @@ WORDING = {
         subtotal="Sous-total", total="TOTAL TTC", tax="TVA {rate}%", cash="Espèces",
         change="Rendu", date="Date :", thanks="Merci de votre visite", count="Articles",
     ),
-    "ja": Wording(
+    "jp": Wording(
         subtotal="小計", total="合計", tax="消費税 {rate}%", cash="お預り", change="お釣り",
         date="日付:", thanks="ご来店ありがとうございます", count="点数",
     ),
@@ -104,93 +108,86 @@ _KISSA = (
     ("ナポリタン", 780, 1280), ("クリームソーダ", 520, 780), ("トースト", 280, 460),
 )  # fmt: skip
 
-_ENGLISH = (
+VENDORS = (
     Vendor(
-        name="Harrow Lane Grocers", language="en", currency="GBP", symbol="£",
+        name="Harrow Lane Grocers", market="gb", currency="GBP", symbol="£",
         address="14 Harrow Lane, Westbury", date_style="%d/%m/%Y", tax_rate=Decimal(20),
         items=_GROCERY, share=22,
     ),
     Vendor(
-        name="Pinefold Stationers", language="en", currency="GBP", symbol="£",
+        name="Pinefold Stationers", market="gb", currency="GBP", symbol="£",
         address="3 Arcade Row, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
         items=_PAPER, share=16,
     ),
     Vendor(
-        name="Quillby Hardware", language="en", currency="USD", symbol="$",
+        name="Quillby Hardware", market="us", currency="USD", symbol="$",
         address="880 Foundry Rd, Elmsport", date_style="%m/%d/%Y", tax_rate=Decimal("8.5"),
         items=_TOOLS, share=16, tax_included=False,
     ),
     Vendor(
-        name="Moss and Ember Coffee", language="en", currency="USD", symbol="$",
+        name="Moss and Ember Coffee", market="us", currency="USD", symbol="$",
         address="27 Pier St, Elmsport", date_style="%b %d, %Y", tax_rate=Decimal("8.5"),
         items=_CAFE, share=18, tax_included=False,
     ),
     Vendor(
-        name="Tallow Bridge Market", language="en", currency="GBP", symbol="£",
+        name="Tallow Bridge Market", market="gb", currency="GBP", symbol="£",
         address="Tallow Bridge, Eastmere", date_style="%Y-%m-%d", tax_rate=Decimal(20),
         items=_GROCERY, share=16,
     ),
     Vendor(
-        name="Copper Kettle Tearoom", language="en", currency="GBP", symbol="£",
+        name="Copper Kettle Tearoom", market="gb", currency="GBP", symbol="£",
         address="1 Mill Yard, Westbury", date_style="%d/%m/%y", tax_rate=Decimal(20),
         items=_CAFE, share=8, footer=True,
     ),
     Vendor(
-        name="Brindle Discount Store", language="en", currency="GBP", symbol="£",
+        name="Brindle Discount Store", market="gb", currency="GBP", symbol="£",
         address="Unit 6, Ringway Park", date_style="%d/%m/%Y", tax_rate=Decimal(20),
         items=_GROCERY, share=6, savings="TOTAL SAVINGS",
     ),
     Vendor(
-        name="Lakehead Outfitters", language="en", currency="CAD", symbol="$",
+        name="Lakehead Outfitters", market="us", currency="CAD", symbol="$",
         address="410 Portage Ave, Tamarack", date_style="%d/%m/%Y", tax_rate=Decimal(13),
         items=_TOOLS, share=5, tax_included=False,
     ),
     Vendor(
-        name="Fennel and Rye", language="en", currency="GBP", symbol="£",
+        name="Fennel and Rye", market="gb", currency="GBP", symbol="£",
         address="9 Canal Walk, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
         items=_CAFE, share=4, listed=False,
     ),
-)  # fmt: skip
-_GERMAN = (
     Vendor(
-        name="Bäckerei Lindhagen", language="de", currency="EUR", symbol="€",
+        name="Bäckerei Lindhagen", market="de", currency="EUR", symbol="€",
         address="Marktgasse 8, Oberfelden", date_style="%d.%m.%Y", tax_rate=Decimal(7),
         items=_BACKEREI, share=14,
     ),
     Vendor(
-        name="Technikmarkt Vossberg", language="de", currency="EUR", symbol="€",
+        name="Technikmarkt Vossberg", market="de", currency="EUR", symbol="€",
         address="Industriestr. 41, Neuhafen", date_style="%d.%m.%Y", tax_rate=Decimal(19),
         items=_TECHNIK, share=12,
     ),
     Vendor(
-        name="Getränke Ahlmann", language="de", currency="EUR", symbol="€",
+        name="Getränke Ahlmann", market="de", currency="EUR", symbol="€",
         address="Am Speicher 2, Neuhafen", date_style="%d.%m.%y", tax_rate=Decimal(19),
         items=_BACKEREI, share=4, total_word="Zu zahlen",
     ),
-)  # fmt: skip
-_FRENCH = (
     Vendor(
-        name="Épicerie Sorbelle", language="fr", currency="EUR", symbol="€",
+        name="Épicerie Sorbelle", market="fr", currency="EUR", symbol="€",
         address="12 rue des Tilleuls, Valmont", date_style="%d/%m/%Y", tax_rate=Decimal("5.5"),
         items=_EPICERIE, share=12,
     ),
     Vendor(
-        name="Librairie du Vieux Quai", language="fr", currency="EUR", symbol="€",
+        name="Librairie du Vieux Quai", market="fr", currency="EUR", symbol="€",
         address="5 quai Haut, Valmont", date_style="%d/%m/%Y", tax_rate=Decimal(20),
         items=_PAPER, share=8,
     ),
-)  # fmt: skip
-_JAPANESE = (
     Vendor(
-        name="喫茶青梅堂", language="ja", currency="JPY", symbol="¥", address="青葉町2-4-1",
+        name="喫茶青梅堂", market="jp", currency="JPY", symbol="¥", address="青葉町2-4-1",
         date_style="%Y年%m月%d日", tax_rate=Decimal(10), items=_KISSA, share=12,
     ),
     Vendor(
-        name="森野文具店", language="ja", currency="JPY", symbol="¥", address="駅前通り1-7",
+        name="森野文具店", market="jp", currency="JPY", symbol="¥", address="駅前通り1-7",
         date_style="reiwa", tax_rate=Decimal(10), items=_KISSA, share=5,
     ),
 )  # fmt: skip
 
-VENDORS = {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "ja": _JAPANESE}
-LANGUAGE_SHARES = {"en": 72, "de": 15, "fr": 7, "ja": 6}
-"""Percent of receipts by language: one slice has plenty of labels, two will not have enough."""
+MARKET_SHARES = {"gb": 54, "us": 24, "de": 12, "fr": 5, "jp": 5}
+"""Percent of receipts by market: some slices get plenty of labels, others not enough."""
