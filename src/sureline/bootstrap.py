@@ -1,0 +1,192 @@
+"""The composition root: the only place where adapters are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sureline.adapters.clock import SystemClock
+from sureline.adapters.embedders.hashing import HashingEmbedder
+from sureline.adapters.ids import new_id
+from sureline.adapters.policies import load_policy, policy_from_canonical
+from sureline.adapters.pydantic_model import model_validator
+from sureline.adapters.search.exact import ExactCaseIndex
+from sureline.adapters.storage import Store, open_store
+from sureline.application.consume import Consumer
+from sureline.application.current import Currents
+from sureline.application.decide import Decider
+from sureline.application.history import HistorySource
+from sureline.application.label import Labeller
+from sureline.application.measure import Measurer
+from sureline.application.policies import PolicyBook
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.embedder import Embedder
+from sureline.application.ports.keys import Keys
+from sureline.application.ports.ledger import Ledger, Registry
+from sureline.application.ports.signals import Judge, SignalSource
+from sureline.application.ports.switches import HardSwitch
+from sureline.application.recalibrate import Recalibrator
+from sureline.application.wait import Waiter
+from sureline.config import EnvironmentSwitch
+from sureline.config import store_url as default_store_url
+from sureline.core.values.policy import Policy
+from sureline.errors import PolicyError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugins:
+    """What a program brings along: signal sources, a judge, models by name, an embedder.
+
+    `models` maps the names that a policy's `output.model` uses to pydantic model classes.
+    """
+
+    signals: Sequence[SignalSource] = ()
+    judge: Judge | None = None
+    models: Mapping[str, Any] = field(default_factory=dict)
+    embedder: Embedder | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    hard_switch: HardSwitch = field(default_factory=EnvironmentSwitch)
+    new_id: Callable[[], str] = new_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Everything that runs on one store, wired."""
+
+    store: Store
+    ledger: Ledger
+    registry: Registry
+    keys: Keys
+    clock: Clock
+    policies: PolicyBook
+    currents: Currents
+    decider: Decider
+    consumer: Consumer
+    labeller: Labeller
+    recalibrator: Recalibrator
+    waiter: Waiter
+    workspace: str
+    plugins: Plugins
+
+    async def prepare(self, policy_file: Path | None) -> None:
+        """Bring a policy file before the store, or make sure that the store has a policy.
+
+        Raises PolicyError when the file is faulty or there is no policy at all.
+        """
+        if policy_file is not None:
+            await self.policies.introduce(policy_file)
+        policy = await self.policies.latest()
+        check_sources(policy, self.plugins)
+
+    def close(self) -> None:
+        """Write what is pending and let go of the store."""
+        self.store.close()
+
+    async def __aenter__(self) -> Services:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_services(
+    store_url: str | None = None, *, workspace: str = "default", plugins: Plugins | None = None
+) -> Services:
+    """Open a store and wire the use cases to it. Raises StoreError."""
+    plugins = plugins or Plugins()
+    store = open_store(store_url or default_store_url())
+    policies = PolicyBook(
+        registry=store.registry,
+        ledger=store.ledger,
+        clock=plugins.clock,
+        load=load_policy,
+        restore=policy_from_canonical,
+        workspace=workspace,
+    )
+    currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
+    embedder = plugins.embedder or HashingEmbedder()
+    history = HistorySource(
+        embedder=embedder, index=ExactCaseIndex(store.ledger, embedder.model_id)
+    )
+    return Services(
+        store=store,
+        ledger=store.ledger,
+        registry=store.registry,
+        keys=store.keys,
+        clock=plugins.clock,
+        policies=policies,
+        currents=currents,
+        decider=_decider(store, currents, history, plugins),
+        consumer=Consumer(
+            ledger=store.ledger,
+            currents=currents,
+            hard_switch=plugins.hard_switch,
+            clock=plugins.clock,
+        ),
+        labeller=Labeller(
+            ledger=store.ledger, currents=currents, clock=plugins.clock, new_id=plugins.new_id
+        ),
+        recalibrator=Recalibrator(
+            ledger=store.ledger,
+            registry=store.registry,
+            policies=policies,
+            clock=plugins.clock,
+            workspace=workspace,
+        ),
+        waiter=Waiter(ledger=store.ledger, clock=plugins.clock),
+        workspace=workspace,
+        plugins=plugins,
+    )
+
+
+def _decider(store: Store, currents: Currents, history: HistorySource, plugins: Plugins) -> Decider:
+    """Wire the gate's main use case."""
+    return Decider(
+        ledger=store.ledger,
+        currents=currents,
+        measurer=Measurer(
+            sources=plugins.signals,
+            history=history,
+            validators={name: model_validator(model) for name, model in plugins.models.items()},
+        ),
+        judge=plugins.judge,
+        hard_switch=plugins.hard_switch,
+        clock=plugins.clock,
+        secret=store.secret,
+        new_id=plugins.new_id,
+    )
+
+
+BUILT_IN_SIGNALS = frozenset({"verification", "history", "self_report"})
+
+
+def check_sources(policy: Policy, plugins: Plugins) -> None:
+    """Refuse a policy that counts on a signal which nothing measures.
+
+    Raises PolicyError naming the slice, the signal and what would measure it.
+    """
+    measured = BUILT_IN_SIGNALS | {source.name for source in plugins.signals}
+    if plugins.judge is not None:
+        measured |= {"judge"}
+    for key, slice_policy in policy.slices.items():
+        for name, weight in slice_policy.weights.items():
+            if weight > 0 and name not in measured:
+                raise PolicyError(
+                    f"slice {key}: the weights count on the signal {name!r}, but nothing measures "
+                    f"it here; plug in a source of that name, or give it no weight"
+                )
+        model = slice_policy.checks.model
+        if model is not None and model not in plugins.models:
+            raise PolicyError(
+                f"slice {key}: output.model names {model!r}, but no such model was registered"
+            )
