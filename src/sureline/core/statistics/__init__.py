@@ -1,0 +1,1 @@
+"""Counts, certificates and calibration figures; pure functions of labels."""

@@ -1,0 +1,130 @@
+"""Exact critical values of the weighted partition test, by dynamic programming.
+
+The null walk: the errors e_l among the best k_l labels grow by independent Bin(k_l - k_(l-1), 1 -
+target). P(T_i <= t) is the chance that this walk stays at or above a boundary from band i on, so
+one backward pass over the bands gives it for every i and a row of candidate t at once. Nothing is
+drawn at random: the values are the same on every machine and need no allowance for a seed.
+
+Everything that is cut off (tails below 1e-12, states above the window) is cut so that P(T_i <= t)
+comes out too small, never too large: the size stays <= delta.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEAR, FAR = 0.5, 0.5
+"""Exponents of the weights of a band's own count and of later counts. They shape power, not
+validity; never set them by looking at the labels that are certified."""
+
+_COARSE, _FINE = 24, 96
+_SPAN = 6.5
+_TAIL, _MARGIN = 1e-12, 1e-9
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mass:
+    """A binomial distribution on `first`, `first` + 1, ...; the tails left out weigh < 1e-12."""
+
+    first: int
+    mass: Floats
+
+
+def _binomial(trials: int, chance: float) -> _Mass:
+    """Return Bin(trials, chance) by the ratio of neighbours, which loses no digits at any size."""
+    mean, deviation = trials * chance, math.sqrt(trials * chance * (1 - chance))
+    mode = min(trials, math.floor((trials + 1) * chance))
+    low = max(0, math.floor(mean - 8 * deviation - 4))
+    high = min(trials, math.ceil(mean + 8 * deviation + 24))
+    odds = chance / (1 - chance)
+    up = np.arange(mode, high, dtype=np.float64)
+    down = np.arange(mode, low, -1, dtype=np.float64)
+    rising = np.cumprod((trials - up) / (up + 1) * odds)
+    falling = np.cumprod(down / ((trials - down + 1) * odds))[::-1]
+    mass = np.concatenate((falling, [1.0], rising))
+    mass /= mass.sum()
+    kept = np.flatnonzero((np.cumsum(mass) > _TAIL) & (np.cumsum(mass[::-1])[::-1] > _TAIL))
+    return _Mass(low + int(kept[0]), mass[kept[0] : kept[-1] + 1])
+
+
+def _boundary(errors: _Mass, level: Floats) -> NDArray[np.int64]:
+    """Return, for each level in nats, the fewest errors whose evidence does not exceed it."""
+    proof = -np.log(np.cumsum(errors.mass))
+    return errors.first + np.searchsorted(-proof, -level, side="left")
+
+
+def _step_back(after: Floats, first: int, size: int, step: _Mass, window: int) -> Floats:
+    """Return the chance to survive from `first`, ... (`size` states), given that of the next band.
+
+    `after` has one row per state from `window` on. States below it are dead; states above its
+    last row survive at least as often as the last row does. The sum over steps is a banded
+    Toeplitz product, taken in square blocks so that the work grows with the band, not the window.
+    """
+    width = len(step.mass)
+    blocks = -(-size // width)
+    rows = np.arange((blocks + 1) * width - 1) + (first + step.first - window)
+    padded = after[np.clip(rows, 0, len(after) - 1)]
+    padded[: int(np.searchsorted(rows, 0))] = 0.0
+    toeplitz = np.zeros((width, 2 * width - 1))
+    for shift in range(width):
+        toeplitz[shift, shift : shift + width] = step.mass
+    pieces = [padded[b * width : (b + 2) * width - 1] for b in range(blocks)]
+    return np.concatenate([toeplitz @ piece for piece in pieces])[:size]
+
+
+def _solve(
+    bands: tuple[int, ...], target: float, delta: float, smallest: int, grid: Floats
+) -> Floats:
+    """Return per band the least of the candidates `grid` (t - FAR ln k_i) that is a valid bound.
+
+    inf where none is. `grid` rises.
+    """
+    found = np.full(len(bands), np.inf)
+    alive, window, steps = np.ones((1, len(grid))), 0, np.diff(bands, prepend=0)
+    for i in range(len(bands) - 1, -1, -1):
+        size, log_k = bands[i], math.log(bands[i])
+        errors = _binomial(size, 1 - target)
+        level = grid + FAR * log_k
+        first = int(_boundary(errors, level[-1:])[0])
+        states = np.arange(first, errors.first + len(errors.mass))
+        if i + 1 < len(bands):
+            step = _binomial(int(steps[i + 1]), 1 - target)
+            survive = _step_back(alive, first, len(states), step, window)
+        else:
+            survive = np.ones((len(states), len(grid)))
+        own = _boundary(errors, level - NEAR * (log_k - math.log(smallest)))
+        reached = np.where(states[:, None] >= own, survive, 0.0)
+        chance = errors.mass[first - errors.first :] @ reached
+        valid = np.flatnonzero(chance >= 1 - delta + _MARGIN)
+        if len(valid):
+            found[i] = grid[valid[0]]
+        alive = np.where(states[:, None] >= _boundary(errors, level), survive, 0.0)
+        window = first
+    return found
+
+
+@lru_cache(maxsize=512)
+def critical_values(bands: tuple[int, ...], target: float, delta: float, smallest: int) -> Floats:
+    """Return per band the value that T_i exceeds with probability at most `delta` under the null.
+
+    `bands` are the rising numbers of labels in the bands and `smallest` the number that weights
+    start from. The result, shape (len(bands),), in nats, is shared: do not write to it.
+    """
+    base = -math.log(delta) - FAR * math.log(smallest)
+    first_look = np.linspace(base - 0.5, base - 0.5 + _SPAN, _COARSE)
+    coarse = _solve(bands, target, delta, smallest, first_look)
+    known = coarse[np.isfinite(coarse)]
+    if not len(known):
+        return coarse
+    spacing = _SPAN / (_COARSE - 1)
+    fine = np.linspace(known.min() - spacing, known.max(), _FINE)
+    result = _solve(bands, target, delta, smallest, fine) + FAR * np.log(bands)
+    result.setflags(write=False)
+    return result
