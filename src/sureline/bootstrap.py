@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.embedders.hashing import HashingEmbedder
@@ -87,7 +87,7 @@ class Services:
         """Write what is pending and let go of the store."""
         self.store.close()
 
-    async def __aenter__(self) -> Services:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(

@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.label import GivenAnswer
@@ -121,7 +121,12 @@ class Gate:
         )
         return await self.services.labeller.record(self.workspace, answer)
 
-    async def review(self, decision_id: str, *, timeout: float = 3600.0) -> Outcome | None:
+    async def review(  # the caller's limit is part of the answer, so it is no asyncio.timeout
+        self,
+        decision_id: str,
+        *,
+        timeout: float = 3600.0,  # noqa: ASYNC109
+    ) -> Outcome | None:
         """Wait up to `timeout` seconds for a person's answer; None if none came."""
         return await self.services.waiter.wait(self.workspace, decision_id, timeout)
 
@@ -188,7 +193,7 @@ class Gate:
         self._loop.close()
         self.services.close()
 
-    def __enter__(self) -> Gate:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -199,7 +204,7 @@ class Gate:
     ) -> None:
         self.close()
 
-    async def __aenter__(self) -> Gate:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
