@@ -1,0 +1,1 @@
+"""Keeps decisions, outcomes, policies and keys in a database (SQLite so far)."""

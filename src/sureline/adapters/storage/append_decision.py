@@ -1,0 +1,138 @@
+"""Writes decisions: many at once, each with its payload, vector and place in the chain."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.statement import Statement, compiled, insertion
+from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
+from sureline.adapters.storage.tables import decisions, payloads, route_counts, vectors
+from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.application.ports.ledger import DecisionRecord, StoredDecision
+from sureline.core.chain import FieldValue, payload_digest
+
+SALT_BYTES = 16
+
+_KNOWN = Statement("SELECT 1 FROM decisions WHERE workspace = ? AND id = ?", ("workspace", "id"))
+INSERT_DECISION = insertion(decisions)
+INSERT_PAYLOAD = insertion(payloads)
+INSERT_VECTOR = insertion(vectors)
+
+_insert_count = upsert(route_counts)
+ADD_ROUTES = compiled(
+    _insert_count.on_conflict_do_update(
+        index_elements=[column.name for column in route_counts.primary_key],
+        set_={"count": route_counts.c.count + _insert_count.excluded.count},
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AppendDecision:
+    """The job of writing one decision; the writer runs all of a batch together."""
+
+    record: DecisionRecord
+
+    def __call__(self, transaction: Transaction) -> StoredDecision:
+        """Write this decision alone."""
+        return append_decisions(transaction, [self])[0]
+
+
+def append_decisions(
+    transaction: Transaction, jobs: Sequence[AppendDecision]
+) -> list[StoredDecision]:
+    """Write the decisions whose id is new and return what is stored under each id.
+
+    The write lock is held, so an id that is not there now cannot come from anyone else.
+    """
+    fresh: dict[tuple[str, str], DecisionRecord] = {}
+    results: list[StoredDecision | None] = []
+    for job in jobs:
+        record = job.record
+        key = (record.workspace, record.id)
+        if key in fresh or transaction.first(_KNOWN, key) is not None:
+            results.append(None)
+        else:
+            fresh[key] = record
+            results.append(_as_stored(record))
+    _insert(transaction, list(fresh.values()))
+    return [
+        result or _existing(transaction, job.record)
+        for result, job in zip(results, jobs, strict=True)
+    ]
+
+
+def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
+    """Return the columns that the chain covers as fields."""
+    return {
+        "workspace": record.workspace,
+        "id": record.id,
+        "slice_key": record.slice_key,
+        "route": record.route,
+        "would_route": record.would_route,
+        "mode": record.mode,
+        "score": None if record.score is None else float(record.score),
+        "score_bin": record.score_bin,
+        "audit": int(record.audit),
+        "propensity": float(record.propensity),
+        "attempt": record.attempt,
+        "policy_hash": record.policy_hash,
+        "measurement_hash": record.measurement_hash,
+        "batch_id": record.batch_id,
+        "content_digest": record.content_digest.hex(),
+        "task_digest": record.task_digest.hex(),
+        "created_at": to_micros(record.created_at),
+    }
+
+
+def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
+    salts = os.urandom(SALT_BYTES * len(records))
+    rows, payload_rows, vector_rows = [], [], []
+    for index, record in enumerate(records):
+        salt = salts[index * SALT_BYTES : (index + 1) * SALT_BYTES]
+        digest = payload_digest(salt, record.answer, record.request)
+        fields = fields_of(record)
+        head = transaction.link("decision", fields, body=record.body, payload_digest=digest)
+        fields["content_digest"] = record.content_digest  # type: ignore[assignment]
+        fields["task_digest"] = record.task_digest  # type: ignore[assignment]
+        rows.append((STREAM, head.seq, head.hash, *fields.values(), digest, record.body))
+        payload_rows.append(
+            (STREAM, head.seq, record.workspace, salt, record.answer, record.request)
+        )
+        if record.vector is not None:
+            vector_rows.append((STREAM, head.seq, record.workspace, record.model_id, record.vector))
+    transaction.run_many(INSERT_DECISION, rows)
+    transaction.run_many(INSERT_PAYLOAD, payload_rows)
+    transaction.run_many(INSERT_VECTOR, vector_rows)
+    routes = Counter((record.workspace, record.slice_key, record.route) for record in records)
+    transaction.run_many(ADD_ROUTES, [(*key, STREAM, count) for key, count in routes.items()])
+
+
+def _as_stored(record: DecisionRecord) -> StoredDecision:
+    return StoredDecision(
+        id=record.id,
+        workspace=record.workspace,
+        slice_key=record.slice_key,
+        route=record.route,
+        mode=record.mode,
+        score=record.score,
+        measurement_hash=record.measurement_hash,
+        content_digest=record.content_digest,
+        created_at=record.created_at,
+        body=record.body,
+        answer=record.answer,
+        request=record.request,
+        created=True,
+    )
+
+
+def _existing(transaction: Transaction, record: DecisionRecord) -> StoredDecision:
+    row = transaction.first(BY_ID, (record.workspace, record.id))
+    assert row is not None
+    return stored_decision(row)

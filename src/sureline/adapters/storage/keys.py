@@ -1,0 +1,136 @@
+"""The keys port on the store's tables.
+
+A secret is 32 random bytes, so SHA-256 of it is as hard to invert as the secret is to guess; a
+slow password hash would only slow the server down.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.statement import compiled, insertion
+from sureline.adapters.storage.tables import api_keys
+from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.keys import ApiKey, Role
+from sureline.errors import NotFound
+
+SECRET_BYTES = 32
+
+_COLUMNS = (
+    api_keys.c.id,
+    api_keys.c.name,
+    api_keys.c.role,
+    api_keys.c.workspace,
+    api_keys.c.slices,
+    api_keys.c.created_at,
+    api_keys.c.revoked_at,
+)
+_INSERT = insertion(api_keys)
+_BY_HASH = compiled(
+    select(*_COLUMNS, api_keys.c.secret_hash).where(
+        api_keys.c.secret_hash == bindparam("secret_hash")
+    )
+)
+_ALL = compiled(
+    select(*_COLUMNS)
+    .where(api_keys.c.workspace == bindparam("workspace"))
+    .order_by(api_keys.c.created_at, api_keys.c.id)
+)
+_REVOKE = compiled(
+    update(api_keys)
+    .values(revoked_at=bindparam("at"))
+    .where(
+        api_keys.c.workspace == bindparam("in_workspace"),
+        api_keys.c.id == bindparam("key_id"),
+        api_keys.c.revoked_at.is_(None),
+    )
+)
+_EXISTS = compiled(
+    select(api_keys.c.id).where(
+        api_keys.c.workspace == bindparam("workspace"), api_keys.c.id == bindparam("id")
+    )
+)
+
+
+class SqlKeys:
+    """Keeps API keys; see the port `Keys` for the contract."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def create(
+        self, *, name: str, role: Role, workspace: str, slices: Sequence[str], at: datetime
+    ) -> tuple[ApiKey, str]:
+        """Make a key and return it with its secret, `sl_<role>_<random>`."""
+        secret = f"sl_{role.value}_{secrets.token_urlsafe(SECRET_BYTES)}"
+        key = ApiKey(
+            id=secrets.token_hex(8),
+            name=name,
+            role=role,
+            workspace=workspace,
+            slices=tuple(slices),
+            created_at=at,
+        )
+        row = _INSERT.row(
+            {
+                "id": key.id,
+                "workspace": workspace,
+                "name": name,
+                "role": role.value,
+                "slices": json.dumps(key.slices, ensure_ascii=False),
+                "secret_hash": _hash(secret),
+                "created_at": to_micros(at),
+                "revoked_at": None,
+            }
+        )
+        await self._database.write(lambda transaction: transaction.run(_INSERT, row))
+        return key, secret
+
+    async def find(self, secret: str) -> ApiKey | None:
+        """Return the key with this secret unless it is unknown or revoked."""
+        wanted = _hash(secret)
+        for *columns, stored in self._database.fetch(_BY_HASH, (wanted,)):
+            if compare_digest(stored, wanted):
+                key = _api_key(columns)
+                return None if key.revoked_at is not None else key
+        return None
+
+    async def all(self, workspace: str) -> Sequence[ApiKey]:
+        """Return the workspace's keys, oldest first, revoked ones included."""
+        return [_api_key(row) for row in self._database.fetch(_ALL, (workspace,))]
+
+    async def revoke(self, workspace: str, key_id: str, at: datetime) -> None:
+        """Revoke a key for ever; a second time changes nothing. Raises NotFound."""
+
+        def write(transaction: Transaction) -> None:
+            if transaction.first(_EXISTS, (workspace, key_id)) is None:
+                raise NotFound(f"there is no key {key_id!r} in this workspace")
+            transaction.run(_REVOKE, (to_micros(at), workspace, key_id))
+
+        await self._database.write(write)
+
+
+def _hash(secret: str) -> bytes:
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def _api_key(row: Sequence[Any]) -> ApiKey:
+    return ApiKey(
+        id=row[0],
+        name=row[1],
+        role=Role(row[2]),
+        workspace=row[3],
+        slices=tuple(json.loads(row[4])),
+        created_at=from_micros(row[5]),
+        revoked_at=None if row[6] is None else from_micros(row[6]),
+    )

@@ -1,0 +1,169 @@
+"""Keeps each decision's effective label and the counts that calibration rests on.
+
+The effective label is the latest of the strongest source: incident over audit over review (an
+import counts like a review). Labels and counts follow from the ledger alone and change in the
+transaction that writes an outcome, so that they are never stale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from sureline.adapters.storage.statement import compiled, insertion
+from sureline.adapters.storage.tables import (
+    decisions,
+    label_counts,
+    labels,
+    outcomes,
+    route_counts,
+)
+from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.core.values.outcome import OutcomeSource
+
+_RANK = {
+    OutcomeSource.IMPORT: 0,
+    OutcomeSource.REVIEW: 0,
+    OutcomeSource.AUDIT: 1,
+    OutcomeSource.INCIDENT: 2,
+}
+
+_LABEL = compiled(
+    select(labels.c.source, labels.c.correct).where(
+        labels.c.workspace == bindparam("workspace"),
+        labels.c.decision_id == bindparam("decision_id"),
+    )
+)
+_insert_label = upsert(labels)
+_SET_LABEL = compiled(
+    _insert_label.on_conflict_do_update(
+        index_elements=["workspace", "decision_id"],
+        set_={name: _insert_label.excluded[name] for name in ("source", "correct", "mark")},
+    )
+)
+_insert_count = upsert(label_counts)
+_ADD_COUNT = compiled(
+    _insert_count.on_conflict_do_update(
+        index_elements=[column.name for column in label_counts.primary_key],
+        set_={"count": label_counts.c.count + _insert_count.excluded.count},
+    )
+)
+_DROP_EMPTY = compiled(delete(label_counts).where(label_counts.c.count == bindparam("none")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledDecision:
+    """What of a decision its label is counted under."""
+
+    workspace: str
+    id: str
+    stream: str
+    seq: int
+    slice_key: str
+    measurement_hash: str
+    score_bin: int | None
+    attempt: int
+    propensity: float
+
+
+LABELLED = (
+    decisions.c.workspace,
+    decisions.c.id,
+    decisions.c.stream,
+    decisions.c.seq,
+    decisions.c.slice_key,
+    decisions.c.measurement_hash,
+    decisions.c.score_bin,
+    decisions.c.attempt,
+    decisions.c.propensity,
+)
+"""The columns that `labelled` reads, in order."""
+
+BY_DECISION = compiled(
+    select(*LABELLED).where(
+        decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id")
+    )
+)
+
+
+def labelled(row: tuple[Any, ...]) -> LabelledDecision:
+    """Build the value from the columns `LABELLED`."""
+    return LabelledDecision(
+        workspace=row[0],
+        id=row[1],
+        stream=row[2],
+        seq=row[3],
+        slice_key=row[4],
+        measurement_hash=row[5],
+        score_bin=row[6],
+        attempt=row[7],
+        propensity=row[8],
+    )
+
+
+def overrides(new: OutcomeSource, old: OutcomeSource) -> bool:
+    """Tell whether a later label from `new` replaces one from `old`."""
+    return _RANK[new] >= _RANK[old]
+
+
+def stratum(decision: LabelledDecision, source: OutcomeSource) -> str:
+    """Name how the label came about: who said so, at which attempt, at which known rate."""
+    return f"{source}/{decision.attempt}/{decision.propensity!r}"
+
+
+def set_label(
+    transaction: Transaction,
+    decision: LabelledDecision,
+    *,
+    source: OutcomeSource,
+    correct: bool,
+    mark: int,
+) -> None:
+    """Make this the decision's label unless a stronger one stands, and move its count."""
+    old = transaction.first(_LABEL, (decision.workspace, decision.id))
+    if old is not None:
+        old_source = OutcomeSource(old[0])
+        if not overrides(source, old_source):
+            return
+        _count(transaction, decision, old_source, bool(old[1]), -1)
+        transaction.run(_DROP_EMPTY, (0,))
+    _count(transaction, decision, source, correct, 1)
+    transaction.run(
+        _SET_LABEL,
+        (
+            decision.workspace,
+            decision.id,
+            decision.stream,
+            decision.seq,
+            source.value,
+            int(correct),
+            mark,
+        ),
+    )
+
+
+def _count(
+    transaction: Transaction,
+    decision: LabelledDecision,
+    source: OutcomeSource,
+    correct: bool,
+    change: int,
+) -> None:
+    if decision.score_bin is None:  # nothing was measured: no place on the scale
+        return
+    transaction.run(
+        _ADD_COUNT,
+        (
+            decision.workspace,
+            decision.slice_key,
+            decision.measurement_hash,
+            decision.score_bin,
+            stratum(decision, source),
+            int(correct),
+            STREAM,
+            change,
+        ),
+    )

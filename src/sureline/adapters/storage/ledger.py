@@ -1,0 +1,149 @@
+"""The ledger port on the store's tables."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, func, select
+
+from sureline.adapters.storage.append_decision import AppendDecision
+from sureline.adapters.storage.consume_approval import ConsumeApproval
+from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.past_cases import past_cases
+from sureline.adapters.storage.prior_knowledge import PRIOR
+from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
+from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
+from sureline.adapters.storage.stored_switches import NEWEST, NEWEST_IN, scopes, stored_switch
+from sureline.adapters.storage.tables import label_counts, route_counts
+from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.cases import PastCase
+from sureline.application.ports.ledger import (
+    DecisionRecord,
+    LabelCount,
+    Prior,
+    StoredDecision,
+)
+from sureline.core.values.outcome import Outcome
+from sureline.core.values.switch import Switch
+
+_LABEL_COUNTS = compiled(
+    select(label_counts.c.score_bin, label_counts.c.correct, func.sum(label_counts.c.count))
+    .where(
+        label_counts.c.workspace == bindparam("workspace"),
+        label_counts.c.slice_key == bindparam("slice_key"),
+        label_counts.c.measurement_hash == bindparam("measurement_hash"),
+    )
+    .group_by(label_counts.c.score_bin, label_counts.c.correct)
+    .order_by(label_counts.c.score_bin, label_counts.c.correct)
+)
+_ROUTE_COUNTS = compiled(
+    select(route_counts.c.slice_key, route_counts.c.route, func.sum(route_counts.c.count))
+    .where(route_counts.c.workspace == bindparam("workspace"))
+    .group_by(route_counts.c.slice_key, route_counts.c.route)
+    .order_by(route_counts.c.slice_key, route_counts.c.route)
+)
+
+
+class SqlLedger:
+    """Keeps decisions, outcomes and switches; see the port `Ledger` for the contract."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def decision(self, workspace: str, decision_id: str) -> StoredDecision | None:
+        """Return a stored decision, or None."""
+        rows = self._database.fetch(BY_ID, (workspace, decision_id))
+        return stored_decision(rows[0]) if rows else None
+
+    async def prior(
+        self,
+        *,
+        workspace: str,
+        slice_key: str,
+        decision_id: str | None,
+        task_digest: bytes,
+        retry_of: str | None,
+    ) -> Prior:
+        """Return what is known before measuring; rejections count per workspace and slice."""
+        existing = None if decision_id is None else await self.decision(workspace, decision_id)
+        rejections, chain, verdict_mark, activation_mark = self._database.fetch(
+            PRIOR, (workspace, slice_key, task_digest, workspace, retry_of)
+        )[0]
+        return Prior(
+            existing=existing,
+            rejections=rejections,
+            chain=chain,
+            verdict_mark=verdict_mark,
+            activation_mark=activation_mark,
+        )
+
+    async def switches_on(
+        self, workspace: str, slice_key: str, batch_id: str | None
+    ) -> Sequence[Switch]:
+        """Return the switches that are on for this scope; an unreadable row is on."""
+        rows = self._database.fetch(NEWEST_IN, (workspace, *scopes(slice_key, batch_id)))
+        return [switch for switch in map(stored_switch, rows) if switch.on]
+
+    async def append(self, record: DecisionRecord) -> StoredDecision:
+        """Write a decision durably; an id that exists returns what is stored."""
+        return await self._database.write(AppendDecision(record))
+
+    async def consume(self, workspace: str, decision_id: str, at: datetime) -> bool:
+        """Mark an approval as used; False if it was used before. Raises NotFound."""
+        return await self._database.write(ConsumeApproval(workspace, decision_id, at))
+
+    async def record_outcome(self, outcome: Outcome) -> bool:
+        """Append a label and its count; False if it is there. Raises NotFound, Conflict."""
+        return await self._database.write(RecordOutcome(outcome))
+
+    async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:
+        """Return a decision's outcomes, oldest first."""
+        rows = self._database.fetch(OUTCOMES_OF, (workspace, decision_id))
+        return [stored_outcome(row) for row in rows]
+
+    async def set_switch(self, switch: Switch) -> None:
+        """Append a switch row; it holds from the next decision on, in every process."""
+
+        def write(transaction: Transaction) -> None:
+            transaction.chain(
+                "switch",
+                {
+                    "workspace": switch.workspace,
+                    "scope": switch.scope,
+                    "on": int(switch.on),
+                    "reason": switch.reason,
+                    "by": switch.by,
+                    "changed_at": to_micros(switch.changed_at),
+                },
+            )
+
+        await self._database.write(write)
+
+    async def switches(self, workspace: str) -> Sequence[Switch]:
+        """Return the newest row of every scope."""
+        return [stored_switch(row) for row in self._database.fetch(NEWEST, (workspace,))]
+
+    async def label_counts(
+        self, workspace: str, slice_key: str, measurement_hash: str
+    ) -> Sequence[LabelCount]:
+        """Return the labelled decisions of one slice and measurement, by score bin."""
+        rows = self._database.fetch(_LABEL_COUNTS, (workspace, slice_key, measurement_hash))
+        return [
+            LabelCount(score_bin=score_bin, correct=bool(correct), count=int(count))
+            for score_bin, correct, count in rows
+        ]
+
+    async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
+        """Return verdicts and deletions after `cursor`, oldest first; read off the loop."""
+        return await asyncio.to_thread(past_cases, self._database.fetch, cursor, model_id)
+
+    async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
+        """Return the number of decisions by slice and route."""
+        counts: dict[str, dict[str, int]] = {}
+        for slice_key, route, count in self._database.fetch(_ROUTE_COUNTS, (workspace,)):
+            counts.setdefault(slice_key, {})[route] = int(count)
+        return counts

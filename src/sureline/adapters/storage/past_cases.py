@@ -1,0 +1,105 @@
+"""Reads the verdicts and deletions that the search index has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, literal_column, select
+
+from sureline.adapters.storage.statement import Statement, compiled
+from sureline.adapters.storage.tables import decisions, erasures, heads, labels, vectors
+from sureline.application.ports.cases import PastCase
+
+PAGE = 2_000
+"""Rows per read, so that no read lasts long (a long one keeps the write-ahead log growing)."""
+
+_verdicts = (
+    select(
+        labels.c.mark.label("mark"),
+        labels.c.workspace,
+        decisions.c.slice_key,
+        labels.c.decision_id,
+        vectors.c.vector,
+        labels.c.correct.label("approved"),
+    )
+    .select_from(
+        labels.join(
+            decisions,
+            and_(decisions.c.stream == labels.c.stream, decisions.c.seq == labels.c.seq),
+        ).join(
+            vectors,
+            and_(vectors.c.stream == labels.c.stream, vectors.c.seq == labels.c.seq),
+        )
+    )
+    .where(labels.c.mark > bindparam("after"), vectors.c.model_id == bindparam("model_id"))
+    .where(labels.c.mark <= bindparam("horizon"))
+    .order_by(labels.c.mark)
+    .limit(bindparam("page"))
+    .offset(literal_column("0"))
+)
+_VERDICTS = compiled(_verdicts)
+_HORIZON = compiled(select(func.coalesce(func.max(heads.c.seq), literal_column("0"))))
+_DELETIONS = compiled(
+    select(
+        erasures.c.seq.label("mark"),
+        erasures.c.workspace,
+        erasures.c.slice_key,
+        erasures.c.decision_id,
+    )
+    .where(erasures.c.seq > bindparam("after"), erasures.c.seq <= bindparam("horizon"))
+    .order_by(erasures.c.seq)
+    .limit(bindparam("page"))
+    .offset(literal_column("0"))
+)
+
+Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
+
+
+def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
+    """Return each labelled decision's verdict as it stands, and each deletion, oldest first.
+
+    A decision appears once, at the outcome that gave it its present label. Nothing beyond what
+    was written when the reading began is returned, or a deletion read later could carry the
+    cursor past a verdict that was written in between.
+    """
+    horizon = fetch(_HORIZON, ())[0][0]
+    verdicts = [
+        PastCase(
+            cursor=mark,
+            workspace=workspace,
+            slice_key=slice_key,
+            decision_id=decision_id,
+            model_id=model_id,
+            vector=vector,
+            approved=bool(approved),
+        )
+        for mark, workspace, slice_key, decision_id, vector, approved in _pages(
+            lambda after: fetch(_VERDICTS, (after, model_id, horizon, PAGE)), cursor
+        )
+    ]
+    deletions = [
+        PastCase(
+            cursor=mark,
+            workspace=workspace,
+            slice_key=slice_key,
+            decision_id=decision_id,
+            model_id=model_id,
+            vector=b"",
+            approved=None,
+        )
+        for mark, workspace, slice_key, decision_id in _pages(
+            lambda after: fetch(_DELETIONS, (after, horizon, PAGE)), cursor
+        )
+    ]
+    return sorted([*verdicts, *deletions], key=lambda case: case.cursor)
+
+
+def _pages(fetch: Callable[[int], list[Any]], cursor: int) -> list[Any]:
+    rows: list[Any] = []
+    while page := fetch(cursor):
+        rows.extend(page)
+        cursor = page[-1][0]
+        if len(page) < PAGE:
+            break
+    return rows

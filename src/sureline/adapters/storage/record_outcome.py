@@ -1,0 +1,137 @@
+"""Writes outcomes and what follows from them, and reads them back."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import and_, bindparam, select
+
+from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
+from sureline.adapters.storage.labels import BY_DECISION, labelled, set_label
+from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import outcomes, payloads
+from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.core.chain import payload_digest
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.errors import Conflict, NotFound
+
+_COLUMNS = (
+    outcomes.c.id,
+    outcomes.c.workspace,
+    outcomes.c.decision_id,
+    outcomes.c.action,
+    outcomes.c.correct,
+    outcomes.c.source,
+    outcomes.c.by,
+    outcomes.c.anchored,
+    outcomes.c.recorded_at,
+    outcomes.c.edited_fields,
+    outcomes.c.payload_digest,
+    payloads.c.answer,
+)
+_STORED = select(*_COLUMNS).select_from(
+    outcomes.outerjoin(
+        payloads,
+        and_(payloads.c.stream == outcomes.c.stream, payloads.c.seq == outcomes.c.seq),
+    )
+)
+OUTCOMES_OF = compiled(
+    _STORED.where(
+        outcomes.c.workspace == bindparam("workspace"),
+        outcomes.c.decision_id == bindparam("decision_id"),
+    ).order_by(outcomes.c.seq)
+)
+"""A decision's outcomes, oldest first."""
+
+_BY_ID = compiled(
+    _STORED.where(outcomes.c.workspace == bindparam("workspace"), outcomes.c.id == bindparam("id"))
+)
+
+
+def stored_outcome(row: tuple[Any, ...]) -> Outcome:
+    """Build the value from a row of `OUTCOMES_OF`; an erased comment is None."""
+    return Outcome(
+        id=row[0],
+        workspace=row[1],
+        decision_id=row[2],
+        action=Action(row[3]),
+        correct=None if row[4] is None else bool(row[4]),
+        source=OutcomeSource(row[5]),
+        by=row[6],
+        anchored=bool(row[7]),
+        recorded_at=from_micros(row[8]),
+        edited_fields=tuple(json.loads(row[9])),
+        comment=None if row[11] is None else row[11].decode("utf-8"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOutcome:
+    """The job of writing one outcome with its label and count."""
+
+    outcome: Outcome
+
+    def __call__(self, transaction: Transaction) -> bool:
+        """Write it; False if it is there already. Raises NotFound, Conflict."""
+        outcome = self.outcome
+        existing = transaction.first(_BY_ID, (outcome.workspace, outcome.id))
+        if existing is not None:
+            if _content(stored_outcome(existing)) != _content(outcome, existing):
+                raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
+            return False
+        found = transaction.first(BY_DECISION, (outcome.workspace, outcome.decision_id))
+        if found is None:
+            raise NotFound(f"there is no decision {outcome.decision_id!r} in this workspace")
+        mark = _insert(transaction, outcome)
+        if outcome.correct is not None:
+            set_label(
+                transaction,
+                labelled(found),
+                source=outcome.source,
+                correct=outcome.correct,
+                mark=mark,
+            )
+        return True
+
+
+def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+    """Return what must be equal for the same outcome: not when it was recorded.
+
+    A comment that was erased since cannot be compared any more.
+    """
+    erased = existing is not None and existing[10] is not None and existing[11] is None
+    return (
+        outcome.decision_id,
+        outcome.action,
+        outcome.correct,
+        outcome.source,
+        outcome.by,
+        outcome.anchored,
+        outcome.edited_fields,
+        None if erased else outcome.comment,
+    )
+
+
+def _insert(transaction: Transaction, outcome: Outcome) -> int:
+    fields = {
+        "workspace": outcome.workspace,
+        "id": outcome.id,
+        "decision_id": outcome.decision_id,
+        "action": outcome.action.value,
+        "correct": None if outcome.correct is None else int(outcome.correct),
+        "source": outcome.source.value,
+        "by": outcome.by,
+        "anchored": int(outcome.anchored),
+        "recorded_at": to_micros(outcome.recorded_at),
+        "edited_fields": json.dumps(outcome.edited_fields, ensure_ascii=False),
+    }
+    if outcome.comment is None:
+        return transaction.chain("outcome", fields).seq
+    salt, comment = os.urandom(SALT_BYTES), outcome.comment.encode("utf-8")
+    head = transaction.chain("outcome", fields, payload_digest=payload_digest(salt, comment, b""))
+    transaction.run(INSERT_PAYLOAD, (STREAM, head.seq, outcome.workspace, salt, comment, b""))
+    return head.seq

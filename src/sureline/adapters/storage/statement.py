@@ -1,0 +1,41 @@
+"""Statements written in SQLAlchemy Core, compiled once, run by the driver itself.
+
+Building and compiling a Core statement for each row costs more than the row; the driver takes
+the compiled text and plain tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Dialect, Table, insert
+from sqlalchemy.dialects.sqlite import pysqlite
+from sqlalchemy.sql.expression import ClauseElement
+
+SQLITE: Dialect = pysqlite.dialect()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Compiled text with the names of its positional parameters, in order."""
+
+    sql: str
+    names: tuple[str, ...]
+
+    def row(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Put named values in the order of the parameters."""
+        return tuple([values[name] for name in self.names])
+
+
+def compiled(element: ClauseElement, dialect: Dialect = SQLITE) -> Statement:
+    """Compile a statement whose parameters are all named bind parameters."""
+    compiled_element = element.compile(dialect=dialect)
+    names = getattr(compiled_element, "positiontup", None) or ()
+    return Statement(sql=str(compiled_element), names=tuple(names))
+
+
+def insertion(table: Table, dialect: Dialect = SQLITE) -> Statement:
+    """Compile a plain insert of every column, in the order of the table."""
+    return compiled(insert(table), dialect)

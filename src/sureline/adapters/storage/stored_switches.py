@@ -1,0 +1,57 @@
+"""Reads switches so that what cannot be read counts as on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+
+from sureline.adapters.storage.moments import from_micros
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import switches
+from sureline.core.values.switch import Switch
+
+_COLUMNS = (
+    switches.c.workspace,
+    switches.c.scope,
+    switches.c.on,
+    switches.c.reason,
+    switches.c.by,
+    switches.c.changed_at,
+)
+_other = switches.alias("newer")
+_NEWEST = switches.c.seq == (
+    select(func.max(_other.c.seq))
+    .where(_other.c.workspace == switches.c.workspace, _other.c.scope == switches.c.scope)
+    .scalar_subquery()
+)
+_ALL = select(*_COLUMNS).where(switches.c.workspace == bindparam("workspace"), _NEWEST)
+
+NEWEST = compiled(_ALL.order_by(switches.c.scope))
+"""The newest row of every scope of a workspace."""
+
+NEWEST_IN = compiled(
+    _ALL.where(
+        switches.c.scope.in_([bindparam("everywhere"), bindparam("slice"), bindparam("batch")])
+    )
+)
+"""The newest rows of three scopes."""
+
+
+def scopes(slice_key: str, batch_id: str | None) -> tuple[str, str, str]:
+    """Return the scopes that bear on a decision; without a batch, one is repeated."""
+    return "global", f"slice:{slice_key}", "global" if batch_id is None else f"batch:{batch_id}"
+
+
+def stored_switch(row: Sequence[Any]) -> Switch:
+    """Build the value; anything but the integer 0 is on, an unreadable time is the epoch."""
+    workspace, scope, on, reason, by, changed_at = row
+    return Switch(
+        workspace=str(workspace),
+        scope=str(scope),
+        on=not (isinstance(on, int) and on == 0),
+        reason=str(reason),
+        by=str(by),
+        changed_at=from_micros(changed_at if isinstance(changed_at, int) else 0),
+    )
