@@ -1,0 +1,1 @@
+"""Policy files in YAML: reading, checking, freezing into core values, hashing."""

@@ -1,0 +1,76 @@
+"""The content of a policy that counts: defaults resolved, files inlined, in one byte form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from sureline.adapters.policies.action_settings import ActionClassSettings
+from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
+from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
+from sureline.adapters.policies.settings import SliceSettings
+from sureline.core.canonical import canonical_json
+
+VERSION = 1
+
+MEASUREMENT_KEYS = (
+    "fatal_cap",
+    "generator",
+    "grounding",
+    "history",
+    "judge",
+    "output",
+    "prose",
+    "reading",
+    "rules",
+    "self_evaluation",
+    "verification",
+    "weights",
+)
+"""What a score, and so a certificate, depends on; thresholds, modes and rates do not count."""
+
+
+def canonical_content(
+    slices: Mapping[str, SliceSettings], classes: Mapping[str, ActionClassSettings]
+) -> dict[str, Any]:
+    """Return the policy as JSON values: what is hashed, stored, shown and compared.
+
+    It is itself a policy in the file's own keys, needing no other file.
+    """
+    return {
+        "version": VERSION,
+        "action_classes": {
+            name: {
+                "stakes": one.stakes,
+                "human": "always" if one.always_human else "by_confidence",
+            }
+            for name, one in sorted(classes.items())
+        },
+        "slices": {key: _slice_content(one) for key, one in sorted(slices.items())},
+    }
+
+
+def content_hash(text: bytes) -> str:
+    """Return the SHA-256 of canonical bytes, in hexadecimal."""
+    return hashlib.sha256(text).hexdigest()
+
+
+def measurement_hash(content: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what one slice's scores depend on."""
+    measured = {key: content[key] for key in MEASUREMENT_KEYS if key in content}
+    for role in ("judge", "self_evaluation"):
+        if measured.get(role) is not None:
+            measured[role] = {k: v for k, v in measured[role].items() if k != "allow_same_model"}
+    return content_hash(canonical_json(measured))
+
+
+def _slice_content(settings: SliceSettings) -> dict[str, Any]:
+    content = settings.model_dump(exclude={"preset", "target_from_cost"})
+    content["weights"] = weights_of(settings)
+    content["objective_only"] = is_objective_only(settings)
+    content["target_precision"] = target_of(settings)
+    for rule, dumped in zip(settings.rules, content["rules"], strict=True):
+        if rule.penalty is None:
+            dumped["penalty"] = 0.0 if rule.fatal else DEFAULT_PENALTIES[rule.condition]
+    return content

@@ -1,0 +1,109 @@
+"""The keys of a policy that name models: generator, judge, self-evaluation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from sureline.adapters.policies.setting import RATE, TRUTH, Rate, Settings, Text, setting
+
+MODEL = 'the name of a model such as "openai:gpt-5-mini"'
+FAMILY = "a text such as gpt"
+
+
+class GeneratorSettings(Settings):
+    """The model that makes the outputs."""
+
+    model: Text = setting(..., expected=MODEL, meaning="The model that makes the outputs.")
+    family: Text | None = setting(
+        None, expected=FAMILY, meaning="Its family, where the name does not show it."
+    )
+
+
+class JudgeSettings(Settings):
+    """A second model that tries to refute outputs."""
+
+    model: Text = setting(..., expected=MODEL, meaning="The model that tries to refute.")
+    family: Text | None = setting(
+        None, expected=FAMILY, meaning="Its family, where the name does not show it."
+    )
+    high_stakes: Rate = setting(
+        1.0, expected=RATE, meaning="The share of high-stakes outputs that are judged."
+    )
+    borderline: Rate = setting(
+        0.05,
+        expected=RATE,
+        meaning="Outputs within this distance of the threshold are always judged.",
+    )
+    otherwise: Rate = setting(
+        0.08, expected=RATE, meaning="The share of all other outputs that are judged."
+    )
+    refute_at: Rate = setting(
+        0.6,
+        expected=RATE,
+        meaning="A refutation at this confidence or above always goes to a person.",
+    )
+    allow_same_model: bool = setting(
+        False,
+        expected=TRUTH,
+        meaning="Admit a judge that is the very model that made the output.",
+    )
+
+
+class DeductionSettings(Settings):
+    """One failure mode that the self-evaluation looks for."""
+
+    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")] = setting(
+        ...,
+        expected="a short name in small letters such as invented_facts",
+        meaning="The failure mode's name, as it appears in decisions.",
+    )
+    points: Annotated[int, Field(ge=1, le=100)] = setting(
+        ..., expected="a whole number from 1 to 100", meaning="Points taken off 100."
+    )
+    description: Text = setting(
+        ..., expected="a text", meaning="When it applies, in words that the model is shown."
+    )
+
+
+def _file_or_deductions(value: object) -> object:
+    if isinstance(value, (str, list)):
+        return value
+    raise ValueError("expected the name of a deductions file, or the list itself")
+
+
+class SelfEvaluationSettings(Settings):
+    """A smaller model that looks for known failure modes."""
+
+    model: Text = setting(..., expected=MODEL, meaning="The model that looks for failure modes.")
+    deductions: Annotated[Any, BeforeValidator(_file_or_deductions)] = setting(
+        ...,
+        expected="the name of a deductions file, or the list itself",
+        meaning="A YAML file, relative to the policy, with the failure modes and their points; "
+        "its content is part of the policy.",
+    )
+    family: Text | None = setting(
+        None, expected=FAMILY, meaning="Its family, where the name does not show it."
+    )
+    allow_same_model: bool = setting(
+        False,
+        expected=TRUTH,
+        meaning="Admit an evaluator that is the very model that made the output.",
+    )
+
+
+class DeductionsFile(Settings):
+    """A file of failure modes."""
+
+    deductions: Annotated[list[DeductionSettings], Field(min_length=1, max_length=100)] = setting(
+        ..., expected="a list of failure modes", meaning="The failure modes that are looked for."
+    )
+
+    @model_validator(mode="after")
+    def _codes_differ(self) -> DeductionsFile:
+        codes = [one.code for one in self.deductions]
+        twice = sorted({code for code in codes if codes.count(code) > 1})
+        if twice:
+            raise ValueError(f"deductions names {', '.join(twice)} more than once")
+        return self

@@ -1,0 +1,207 @@
+"""Read a policy file, check all of it, and freeze it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from sureline.adapters.policies.action_settings import ActionClassSettings
+from sureline.adapters.policies.canonical import (
+    VERSION,
+    canonical_content,
+    content_hash,
+    measurement_hash,
+)
+from sureline.adapters.policies.consistency import Consistency
+from sureline.adapters.policies.explain import explain, validated
+from sureline.adapters.policies.faults import Faults, shown, unknown_key
+from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
+from sureline.adapters.policies.references import References
+from sureline.adapters.policies.setting import is_name
+from sureline.adapters.policies.settings import SliceSettings
+from sureline.adapters.policies.tree import Node, merged, without
+from sureline.adapters.policies.yaml_reader import decoded, read_tree
+from sureline.application.ports.policies import LoadedPolicy
+from sureline.core.canonical import canonical_json
+from sureline.core.values.policy import Policy
+from sureline.errors import PolicyError
+
+TOP_KEYS = {
+    "version": "1",
+    "defaults": "a mapping of settings",
+    "action_classes": "a mapping of action classes",
+    "slices": "a mapping of slices",
+}
+
+
+class YamlPolicyReader:
+    """Reads policies written in YAML."""
+
+    def read(self, source: str | PurePath) -> LoadedPolicy:
+        """Read a policy file (a path) or a policy's text, which can name no other files.
+
+        Raises PolicyError with every fault, one a line, in file order.
+        """
+        return load_policy(source)
+
+    def restore(self, text: str) -> Policy:
+        """Read a policy back from its canonical text. Raises PolicyError."""
+        return policy_from_canonical(text)
+
+
+def load_policy(source: str | PurePath) -> LoadedPolicy:
+    """Read, check and freeze a policy; see YamlPolicyReader.read."""
+    faults = Faults()
+    if isinstance(source, PurePath):
+        text, name, folder = _file_text(Path(source)), str(source), Path(source).parent
+    else:
+        text, name, folder = source, "policy", None
+    root = read_tree(text, name, faults)
+    content = _File(root, faults, References(folder, faults)).content()
+    faults.raise_if_any()
+    canonical = canonical_json(content).decode()
+    return LoadedPolicy(
+        policy=policy_from_canonical(canonical), text=canonical, warnings=faults.warnings
+    )
+
+
+def policy_from_canonical(text: str) -> Policy:
+    """Read a policy back from its canonical text (JSON), as a registry stores it.
+
+    Raises PolicyError if it is not one, or needs a newer sureline.
+    """
+    try:
+        content = json.loads(text)
+        if content["version"] != VERSION:
+            raise PolicyError(f"the stored policy has version {content['version']!r}, not 1")
+        slices = {
+            key: frozen_slice(key, SliceSettings.model_validate(one))
+            for key, one in sorted(content["slices"].items())
+        }
+        classes = {
+            name: ActionClassSettings.model_validate(one)
+            for name, one in content["action_classes"].items()
+        }
+    except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PolicyError(f"the stored policy cannot be read: {error}") from error
+    return Policy(
+        hash=content_hash(text.encode()),
+        slices=slices,
+        action_classes=frozen_classes(classes),
+        measurement_hashes={key: measurement_hash(content["slices"][key]) for key in slices},
+        raw=content,
+    )
+
+
+def _file_text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise PolicyError(f"{path}: the policy cannot be read: {why}") from error
+    return decoded(data, str(path))
+
+
+class _File:
+    """One policy file on its way to canonical content."""
+
+    def __init__(self, root: Node, faults: Faults, references: References) -> None:
+        self._root = root
+        self._faults = faults
+        self._references = references
+
+    def content(self) -> dict[str, Any]:
+        if not self._root.entries:
+            self._faults.add(
+                self._root,
+                f"expected a mapping with version and slices, found {shown(self._root.plain())}",
+            )
+            self._faults.raise_if_any()
+        for key, node in self._root.entries.items():
+            if key not in TOP_KEYS:
+                self._faults.add_key(node, unknown_key(key, TOP_KEYS))
+        self._version()
+        classes = self._classes()
+        defaults = self._defaults()
+        slices = {
+            key: self._slice(node, defaults, classes)
+            for key, node in self._section("slices", required=True).items()
+        }
+        return canonical_content(
+            {key: one for key, one in slices.items() if one is not None},
+            {name: one for name, one in classes.items() if one is not None},
+        )
+
+    def _version(self) -> None:
+        node = self._root.entries.get("version")
+        if node is None:
+            self._faults.add(self._root, 'the key "version" is missing: expected version: 1')
+        elif node.value is True or node.value != VERSION:
+            self._faults.add(node, f"expected 1, found {shown(node.plain())}")
+
+    def _section(self, key: str, *, required: bool = False) -> dict[str, Node]:
+        node = self._root.entries.get(key)
+        if node is None:
+            if required:
+                self._faults.add(self._root, f'the key "{key}" is missing: {TOP_KEYS[key]}')
+            return {}
+        if not isinstance(node.value, dict) and not (node.value is None and not required):
+            self._faults.add(node, f"expected {TOP_KEYS[key]}, found {shown(node.plain())}")
+        elif required and not node.value:
+            self._faults.add(node, "expected at least one slice")
+        for name, entry in node.entries.items():
+            if key != "defaults" and not is_name(name):
+                self._faults.add_key(
+                    entry, f'"{name}" is no name: letters, digits, "_", "-" and ".", at most 100'
+                )
+        return dict(node.entries)
+
+    def _classes(self) -> dict[str, ActionClassSettings | None]:
+        return {
+            name: validated(ActionClassSettings, node, self._faults)
+            for name, node in self._section("action_classes").items()
+        }
+
+    def _defaults(self) -> Node | None:
+        self._section("defaults")
+        node = self._root.entries.get("defaults")
+        if node is None or not node.entries:
+            return None
+        try:
+            SliceSettings.model_validate(node.plain())
+        except ValidationError as error:
+            explain(error, SliceSettings, node, self._faults, partial=True)
+        return node
+
+    def _slice(
+        self,
+        node: Node,
+        defaults: Node | None,
+        classes: dict[str, ActionClassSettings | None],
+    ) -> SliceSettings | None:
+        if node.value is None:
+            node = replace(node, value={})
+        if not isinstance(node.value, dict):
+            self._faults.add(node, f"expected a mapping of settings, found {shown(node.plain())}")
+            return None
+        whole = merged(defaults, node)
+        unreadable: set[str] = set()
+        try:
+            settings = SliceSettings.model_validate(whole.plain())
+        except ValidationError as error:
+            # What is readable is still checked, so that the author learns of everything at once.
+            unreadable = explain(error, SliceSettings, whole, self._faults)
+            settings = SliceSettings.model_validate(without(whole, unreadable).plain())
+        settings = self._references.inline(whole, settings)
+        Consistency(
+            node=whole,
+            settings=settings,
+            unreadable=unreadable,
+            classes=classes,
+            faults=self._faults,
+        ).check()
+        return settings
