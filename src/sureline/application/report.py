@@ -5,13 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A two-sided interval of a share, both ends in [0, 1]."""
-
-    low: float
-    high: float
+from sureline.core.statistics.curves import CurvePoint, Histogram
+from sureline.core.statistics.reliability import Bucket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,14 +14,15 @@ class Headline:
     """The result in figures: of `items` decided, `automated` acted alone, `correct` were right.
 
     `precision` is correct / automated, None when nothing was automated; `target` is what was
-    asked for; `sentence` says what was certified, or what is missing.
+    asked for; `interval` is the two-sided 95 % interval of `precision`; `sentence` says what was
+    certified, or what is missing.
     """
 
     items: int
     automated: int
     correct: int
     precision: float | None
-    interval: Interval | None
+    interval: tuple[float, float] | None
     target: float
     delta: float
     sentence: str
@@ -38,34 +34,12 @@ class Headline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportBucket:
-    """One range of scores: what was predicted and what turned out, over `n` labels."""
-
-    low: float
-    high: float
-    predicted: float
-    actual: float
-    n: int
-    interval: Interval
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RiskPoint:
-    """Precision among the best `coverage` share of items, that is at or above `threshold`."""
-
-    coverage: float
-    precision: float
-    threshold: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
     """One slice's risk-coverage curve; `certified` is the point that the certificate allows."""
 
     slice_key: str
-    points: tuple[RiskPoint, ...]
-    certified: RiskPoint | None
+    points: tuple[CurvePoint, ...]
+    certified: CurvePoint | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +78,7 @@ class ReasonRow:
 class ReportData:
     """Everything a report draws.
 
-    `histogram` counts all scores in equal ranges over [0, 1], the last including 1.0. `quality`
+    `buckets` are those with labels; `histogram` is over all scores, labelled or not. `quality`
     pairs a measure's name with its value as text (AUROC, ECE, Brier).
     """
 
@@ -113,9 +87,8 @@ class ReportData:
     made_at: datetime
     headline: Headline
     quality: tuple[tuple[str, str], ...]
-    buckets: tuple[ReportBucket, ...]
-    histogram: tuple[int, ...]
-    median: float | None
+    buckets: tuple[Bucket, ...]
+    histogram: Histogram
     curves: tuple[Curve, ...]
     slices: tuple[SliceRow, ...]
     routes: tuple[RouteRow, ...]

@@ -27,10 +27,14 @@ class Printed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sale:
-    """What was bought: printed lines (name, price) and the sums in the shop's currency."""
+    """What was bought: printed lines (name, price) and the sums in the shop's currency.
+
+    `goods` is before the discount (0 for none); `total` is what was due.
+    """
 
     lines: tuple[tuple[str, Decimal], ...]
     goods: Decimal
+    discount: Decimal
     tax: Decimal
     total: Decimal
 
@@ -40,9 +44,10 @@ def print_receipt(vendor: Vendor, rng: Random) -> Printed:
     day = FIRST_DAY + timedelta(days=rng.randrange(DAYS))
     sale = _sell(vendor, rng)
     wording = WORDING[vendor.market]
-    head = _head(vendor, wording, day, rng)
+    footer = rng.random() < vendor.footer
+    head = _head(vendor, wording, day, footer=footer, rng=rng)
     body = [_row(vendor, name, price) for name, price in sale.lines]
-    tail = [wording.thanks, *([vendor.name] if vendor.footer else [])]
+    tail = [wording.thanks, *([vendor.name] if footer else [])]
     lines = [*head, "", *body, "", *_sums(vendor, wording, sale, rng), "", *tail]
     truth = Truth(
         vendor=vendor.name, date=day, total=sale.total, currency=vendor.currency, tax=sale.tax
@@ -57,20 +62,25 @@ def _sell(vendor: Vendor, rng: Random) -> _Sale:
     chosen = rng.sample(vendor.items, rng.randint(2, min(6, len(vendor.items))))
     lines = tuple((name, Decimal(rng.randint(low, high)) / scale) for name, low, high in chosen)
     goods = sum((price for _, price in lines), Decimal(0))
-    if vendor.tax_included:
-        tax = (goods * vendor.tax_rate / (100 + vendor.tax_rate)).quantize(unit, ROUND_HALF_UP)
-        return _Sale(lines=lines, goods=goods, tax=tax, total=goods)
-    tax = (goods * vendor.tax_rate / 100).quantize(unit, ROUND_HALF_UP)
-    return _Sale(lines=lines, goods=goods, tax=tax, total=goods + tax)
+    discount = (goods / 10).quantize(unit) if rng.random() < vendor.discount else Decimal(0)
+    due = goods - discount
+    base = 100 + vendor.tax_rate if vendor.tax_included else Decimal(100)
+    tax = (due * vendor.tax_rate / base).quantize(unit, ROUND_HALF_UP)
+    total = due if vendor.tax_included else due + tax
+    return _Sale(lines=lines, goods=goods, discount=discount, tax=tax, total=total)
 
 
-def _head(vendor: Vendor, wording: Wording, day: date, rng: Random) -> list[str]:
+def _head(vendor: Vendor, wording: Wording, day: date, *, footer: bool, rng: Random) -> list[str]:
     """Name, address, number and date, the number above or below the date."""
-    top = ["CUSTOMER COPY"] if vendor.footer else [vendor.name]
+    top = ["CUSTOMER COPY"] if footer else [vendor.name]
     number = f"No. {rng.randint(1000, 99999)}"
     clock = f"{rng.randint(8, 20):02d}:{rng.randint(0, 59):02d}"
-    dated = f"{wording.date} {print_date(day, vendor.date_style)} {clock}"
-    return [*top, vendor.address, *([number, dated] if rng.random() < 0.5 else [dated, number])]
+    dated = [f"{wording.date} {print_date(day, vendor.date_style)} {clock}"]
+    if rng.random() < vendor.ordered:
+        before = day - timedelta(days=rng.randint(1, 9))
+        dated.insert(0, f"{wording.ordered} {print_date(before, vendor.date_style)}")
+    middle = [number, *dated] if rng.random() < 0.5 else [*dated, number]
+    return [*top, vendor.address, *middle]
 
 
 def _sums(vendor: Vendor, wording: Wording, sale: _Sale, rng: Random) -> list[str]:
@@ -79,13 +89,16 @@ def _sums(vendor: Vendor, wording: Wording, sale: _Sale, rng: Random) -> list[st
     tax_line = _row(vendor, wording.tax.format(rate=rate), sale.tax)
     total_line = _row(vendor, vendor.total_word or wording.total, sale.total, marked=True)
     middle = [total_line, tax_line] if vendor.tax_included else [tax_line, total_line]
-    lines = [_row(vendor, wording.subtotal, sale.goods), *middle]
-    if vendor.tender and rng.random() < 0.6:
+    lines = [_row(vendor, wording.subtotal, sale.goods)]
+    if sale.discount:
+        lines.append(_row(vendor, wording.discount, -sale.discount))
+    lines.extend(middle)
+    if rng.random() < vendor.cash:
         paid = _paid(sale.total, vendor, rng)
         lines.append(_row(vendor, wording.cash, paid))
         lines.append(_row(vendor, wording.change, paid - sale.total))
-    if vendor.savings:
-        lines.append(_row(vendor, vendor.savings, Decimal(rng.randint(40, 390)) / 100))
+    if rng.random() < vendor.savings:
+        lines.append(_row(vendor, "TOTAL SAVINGS", Decimal(rng.randint(40, 390)) / 100))
     if rng.random() < 0.3:
         lines.append(f"{wording.count}: {len(sale.lines)}")
     return lines

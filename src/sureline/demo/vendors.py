@@ -22,6 +22,8 @@ class Wording:
     date: str
     thanks: str
     count: str
+    discount: str
+    ordered: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +31,9 @@ class Vendor:
     """One shop; `share` weighs how often it appears within its market.
 
     `date_style` is a strftime pattern (`reiwa` prints the Japanese era). `tax_included` says that
-    prices contain the tax. `savings` prints a second "total" line below the real one; `footer`
-    prints the name at the bottom only; `tender` prints what was paid in cash.
+    prices contain the tax. The others are shares of its receipts, in [0, 1]: `savings` boast of a
+    second total below the real one, `footer` have the name at the bottom only, `ordered` show the
+    day of the order above the day of sale, `discount` take something off, `cash` are paid so.
     """
 
     name: str
@@ -43,9 +46,11 @@ class Vendor:
     items: tuple[tuple[str, int, int], ...]
     share: int = 10
     tax_included: bool = True
-    savings: str | None = None
-    footer: bool = False
-    tender: bool = True
+    savings: float = 0.0
+    footer: float = 0.0
+    ordered: float = 0.0
+    discount: float = 0.03
+    cash: float = 0.6
     total_word: str | None = None
     listed: bool = True
 
@@ -54,22 +59,27 @@ WORDING = {
     "gb": Wording(
         subtotal="SUBTOTAL", total="TOTAL", tax="VAT {rate}%", cash="CASH", change="CHANGE",
         date="Date:", thanks="Thank you for your visit", count="ITEMS",
+        discount="LOYALTY DISCOUNT", ordered="Ordered:",
     ),
     "us": Wording(
         subtotal="SUBTOTAL", total="TOTAL", tax="SALES TAX {rate}%", cash="CASH",
         change="CHANGE", date="Date:", thanks="Have a great day", count="ITEMS SOLD",
+        discount="COUPON", ordered="Ordered:",
     ),
     "de": Wording(
         subtotal="Zwischensumme", total="SUMME", tax="MwSt {rate}%", cash="Bar",
         change="Rückgeld", date="Datum:", thanks="Vielen Dank für Ihren Einkauf", count="Artikel",
+        discount="Rabatt", ordered="Bestellt:",
     ),
     "fr": Wording(
         subtotal="Sous-total", total="TOTAL TTC", tax="TVA {rate}%", cash="Espèces",
         change="Rendu", date="Date :", thanks="Merci de votre visite", count="Articles",
+        discount="Remise", ordered="Commandé :",
     ),
     "jp": Wording(
         subtotal="小計", total="合計", tax="消費税 {rate}%", cash="お預り", change="お釣り",
         date="日付:", thanks="ご来店ありがとうございます", count="点数",
+        discount="値引", ordered="注文日:",
     ),
 }  # fmt: skip
 
@@ -112,17 +122,17 @@ VENDORS = (
     Vendor(
         name="Harrow Lane Grocers", market="gb", currency="GBP", symbol="£",
         address="14 Harrow Lane, Westbury", date_style="%d/%m/%Y", tax_rate=Decimal(20),
-        items=_GROCERY, share=22,
+        items=_GROCERY, share=22, discount=0.12,
     ),
     Vendor(
         name="Pinefold Stationers", market="gb", currency="GBP", symbol="£",
         address="3 Arcade Row, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
-        items=_PAPER, share=16,
+        items=_PAPER, share=16, ordered=0.06,
     ),
     Vendor(
         name="Quillby Hardware", market="us", currency="USD", symbol="$",
         address="880 Foundry Rd, Elmsport", date_style="%m/%d/%Y", tax_rate=Decimal("8.5"),
-        items=_TOOLS, share=16, tax_included=False,
+        items=_TOOLS, share=16, tax_included=False, discount=0.1,
     ),
     Vendor(
         name="Moss and Ember Coffee", market="us", currency="USD", symbol="$",
@@ -137,27 +147,27 @@ VENDORS = (
     Vendor(
         name="Copper Kettle Tearoom", market="gb", currency="GBP", symbol="£",
         address="1 Mill Yard, Westbury", date_style="%d/%m/%y", tax_rate=Decimal(20),
-        items=_CAFE, share=8, footer=True,
+        items=_CAFE, share=8, footer=0.4,
     ),
     Vendor(
         name="Brindle Discount Store", market="gb", currency="GBP", symbol="£",
         address="Unit 6, Ringway Park", date_style="%d/%m/%Y", tax_rate=Decimal(20),
-        items=_GROCERY, share=6, savings="TOTAL SAVINGS",
+        items=_GROCERY, share=6, savings=0.45,
     ),
     Vendor(
         name="Lakehead Outfitters", market="us", currency="CAD", symbol="$",
         address="410 Portage Ave, Tamarack", date_style="%d/%m/%Y", tax_rate=Decimal(13),
-        items=_TOOLS, share=5, tax_included=False,
+        items=_TOOLS, share=3, tax_included=False,
     ),
     Vendor(
         name="Fennel and Rye", market="gb", currency="GBP", symbol="£",
         address="9 Canal Walk, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
-        items=_CAFE, share=4, listed=False,
+        items=_CAFE, share=8, listed=False,
     ),
     Vendor(
         name="Bäckerei Lindhagen", market="de", currency="EUR", symbol="€",
         address="Marktgasse 8, Oberfelden", date_style="%d.%m.%Y", tax_rate=Decimal(7),
-        items=_BACKEREI, share=14,
+        items=_BACKEREI, share=14, discount=0.08,
     ),
     Vendor(
         name="Technikmarkt Vossberg", market="de", currency="EUR", symbol="€",
@@ -167,7 +177,7 @@ VENDORS = (
     Vendor(
         name="Getränke Ahlmann", market="de", currency="EUR", symbol="€",
         address="Am Speicher 2, Neuhafen", date_style="%d.%m.%y", tax_rate=Decimal(19),
-        items=_BACKEREI, share=4, total_word="Zu zahlen",
+        items=_BACKEREI, share=3, total_word="Zu zahlen",
     ),
     Vendor(
         name="Épicerie Sorbelle", market="fr", currency="EUR", symbol="€",

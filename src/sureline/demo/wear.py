@@ -35,7 +35,7 @@ class Condition:
 
 
 CLEAN = Condition(
-    letter=0.0001, digit=0.00012, smudge=0.001, lost_point=0.001, added_zero=0.0, torn=0.0005
+    letter=0.0001, digit=0.0004, smudge=0.001, lost_point=0.001, added_zero=0.0, torn=0.0005
 )
 WORN = Condition(
     letter=0.008, digit=0.004, smudge=0.03, lost_point=0.03, added_zero=0.01, torn=0.02

@@ -1,0 +1,162 @@
+"""The demonstration's result as a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+
+from sureline.application.report import (
+    Curve,
+    Headline,
+    ReasonRow,
+    ReportData,
+    RouteRow,
+    SliceRow,
+)
+from sureline.core.statistics.binomial import lower_bound, upper_bound
+from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
+from sureline.core.statistics.reliability import reliability
+from sureline.core.statistics.tally import Tally, tally_labels
+from sureline.core.values.certificate import Certificate, Uncertified
+from sureline.demo.result import DemoResult, Routed
+
+_TAIL = 0.025
+_POINTS = 60
+
+
+def report_data(result: DemoResult, *, made_at: datetime) -> ReportData:
+    """Draw up the report: figures from the labels of the log-only part, routes from the rest."""
+    everything = tally(result.logged)
+    table = reliability(everything)
+    scores = [item.score for item in (*result.logged, *result.routed) if item.score is not None]
+    return ReportData(
+        title="What may act alone",
+        subtitle=result.about,
+        made_at=made_at,
+        headline=headline(result),
+        quality=(
+            ("AUROC of the score", _figure(result.auroc)),
+            ("Right over all outputs", f"{100 * result.accuracy:.1f} %"),
+            ("Calibration error (ECE)", _figure(table.ece)),
+            ("Brier score", _figure(table.brier)),
+        ),
+        buckets=tuple(bucket for bucket in table.buckets if bucket.n),
+        histogram=histogram(scores, [1] * len(scores)),
+        curves=tuple(_curve(key, result) for key in _by_labels(result)),
+        slices=tuple(slice_row(key, result) for key in _by_labels(result)),
+        routes=tuple(RouteRow(route=str(r), count=n) for r, n in result.routes.items()),
+        reasons=tuple(
+            ReasonRow(code=code, count=count, example=example)
+            for code, (count, example) in result.reasons.items()
+        ),
+        notes=(
+            f"{len(result.logged):,} outputs were decided in log-only mode and labelled; the "
+            f"{len(result.routed):,} after them were routed and then compared with the truth.",
+        ),
+    )
+
+
+def headline(result: DemoResult) -> Headline:
+    """Sum the routed part up."""
+    automated, correct = len(result.automated), result.correct
+    interval = None
+    if automated:
+        interval = (
+            float(lower_bound(correct, automated, _TAIL)),
+            float(upper_bound(correct, automated, _TAIL)),
+        )
+    return Headline(
+        items=len(result.routed),
+        automated=automated,
+        correct=correct,
+        precision=result.precision,
+        interval=interval,
+        target=result.target,
+        delta=result.delta,
+        sentence=_sentence(result),
+    )
+
+
+def slice_row(key: str, result: DemoResult) -> SliceRow:
+    """Sum one slice up."""
+    labelled = [item for item in result.logged if item.slice_key == key]
+    automated = [item for item in result.automated if item.slice_key == key]
+    verdict = result.verdicts.get(key)
+    certificate = verdict if isinstance(verdict, Certificate) else None
+    return SliceRow(
+        slice_key=key,
+        labels=len(labelled),
+        accuracy=sum(item.correct for item in labelled) / max(1, len(labelled)),
+        decided=sum(item.slice_key == key for item in result.routed),
+        automated=len(automated),
+        correct=sum(item.correct for item in automated),
+        threshold=certificate.threshold if certificate else None,
+        lower_bound=certificate.lower_bound if certificate else None,
+        sentence=verdict_sentence(verdict),
+    )
+
+
+def verdict_sentence(verdict: Certificate | Uncertified | None) -> str:
+    """Say what a certificate proves, or what is missing."""
+    if verdict is None:
+        return "No labels, so no certificate."
+    if isinstance(verdict, Uncertified):
+        return f"No certificate ({verdict.reason.replace('_', ' ')}). {verdict.message}."
+    return (
+        f"At scores of {verdict.threshold:.4f} or more, precision is at least "
+        f"{100 * verdict.lower_bound:.1f} % with confidence {100 * (1 - verdict.delta):.0f} %: "
+        f"{verdict.correct} of {verdict.in_band} labels there were right."
+    )
+
+
+def tally(items: Sequence[Routed]) -> Tally:
+    """Count the labels of scored items."""
+    pairs = [(item.score, item.correct) for item in items if item.score is not None]
+    return tally_labels(
+        np.array([score for score, _ in pairs]), np.array([right for _, right in pairs])
+    )
+
+
+def _by_labels(result: DemoResult) -> list[str]:
+    """Return the slices, those with most labels first."""
+    keys = sorted({item.slice_key for item in (*result.logged, *result.routed)})
+    count = {key: sum(item.slice_key == key for item in result.logged) for key in keys}
+    return sorted(keys, key=lambda key: -count[key])
+
+
+def _curve(key: str, result: DemoResult) -> Curve:
+    """Draw one slice's curve from its labels, with the point that the certificate allows."""
+    counted = tally([item for item in result.logged if item.slice_key == key])
+    verdict = result.verdicts.get(key)
+    certified = None
+    if isinstance(verdict, Certificate):
+        certified = CurvePoint(
+            threshold=verdict.threshold,
+            coverage=verdict.coverage,
+            precision=verdict.correct / verdict.in_band,
+        )
+    return Curve(slice_key=key, points=risk_coverage(counted, points=_POINTS), certified=certified)
+
+
+def _sentence(result: DemoResult) -> str:
+    """Say in one sentence what is certified."""
+    certified = [v for v in result.verdicts.values() if isinstance(v, Certificate)]
+    slices = len(result.verdicts)
+    if not certified:
+        return (
+            f"No certificate: none of {slices} slices has shown a precision of "
+            f"{100 * result.target:g} % on its labels, so people see everything."
+        )
+    share = sum(certificate.in_band for certificate in certified)
+    labels = sum(certificate.n for certificate in certified)
+    return (
+        f"Certified: {len(certified)} of {slices} slices may act alone above their thresholds. "
+        f"Each keeps {100 * result.target:g} % precision, wrong with probability at most "
+        f"{100 * result.delta:g} %; {share} of their {labels} labels lie in the certified bands."
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
