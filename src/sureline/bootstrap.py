@@ -14,6 +14,7 @@ from sureline.adapters.policies import load_policy, policy_from_canonical
 from sureline.adapters.pydantic_model import model_validator
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage import Store, open_store
+from sureline.adapters.tables import open_table as open_table
 from sureline.application.consume import Consumer
 from sureline.application.current import Currents
 from sureline.application.decide import Decider

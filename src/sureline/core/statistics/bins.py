@@ -2,7 +2,7 @@
 
 Bin b of 1 .. 9,999 holds the scores whose logit is in [-12.5 + .0025 b, -12.5 + .0025 (b + 1)); bin
 0 holds everything below, bin 10,000 everything above. A bin is thus a floor: `score >= edge(b)` is
-true exactly where `bin_of(score) >= b`, so a threshold taken from counts and applied to scores
+true exactly where `score_bin(score) >= b`, so a threshold taken from counts and applied to scores
 keeps exactly the decisions that were counted.
 
 Scores crowd near 1, which is why the scale is not linear. The edges are computed in decimal
@@ -50,7 +50,7 @@ def _middles() -> list[float]:
     return [0.0, *_logistic(-249_925, 50, BINS - 2), 1.0]
 
 
-def bin_of(score: float) -> int:
+def score_bin(score: float) -> int:
     """Return the bin, 0 .. 10,000, of a score in [0, 1].
 
     Raises InvalidInput for NaN and anything outside [0, 1].
@@ -60,19 +60,19 @@ def bin_of(score: float) -> int:
     return bisect_right(_UPPER, score)
 
 
-def edge(score_bin: int) -> float:
+def edge(number: int) -> float:
     """Return the lowest score of a bin (0 for bin 0): the threshold that a bin stands for."""
-    _check_bin(score_bin)
-    return _UPPER[score_bin - 1] if score_bin else 0.0
+    _check_bin(number)
+    return _UPPER[number - 1] if number else 0.0
 
 
-def score_of(score_bin: int) -> float:
+def score_of(number: int) -> float:
     """Return the score that represents a bin: its middle on the logit scale.
 
     0 and 1 for the first and the last bin, which are open.
     """
-    _check_bin(score_bin)
-    return _middles()[score_bin]
+    _check_bin(number)
+    return _middles()[number]
 
 
 def bins_of(scores: ArrayLike) -> NDArray[np.int64]:
@@ -84,22 +84,22 @@ def bins_of(scores: ArrayLike) -> NDArray[np.int64]:
     return np.searchsorted(np.asarray(_UPPER), checked_scores(scores), side="right")
 
 
-def edges_of(score_bins: ArrayLike) -> NDArray[np.float64]:
+def edges_of(numbers: ArrayLike) -> NDArray[np.float64]:
     """Return the lowest score of each bin, same shape; see `edge`."""
     import numpy as np
 
     table: NDArray[np.float64] = np.asarray([0.0, *_UPPER])
-    return table[np.asarray(score_bins, np.int64)]
+    return table[np.asarray(numbers, np.int64)]
 
 
-def scores_of(score_bins: ArrayLike) -> NDArray[np.float64]:
+def scores_of(numbers: ArrayLike) -> NDArray[np.float64]:
     """Return the score that represents each bin, same shape; see `score_of`."""
     import numpy as np
 
     table: NDArray[np.float64] = np.asarray(_middles())
-    return table[np.asarray(score_bins, np.int64)]
+    return table[np.asarray(numbers, np.int64)]
 
 
-def _check_bin(score_bin: int) -> None:
-    if not 0 <= score_bin < BINS:
-        raise InvalidInput(f"expected a bin from 0 to {BINS - 1}, got {score_bin}", field="bin")
+def _check_bin(number: int) -> None:
+    if not 0 <= number < BINS:
+        raise InvalidInput(f"expected a bin from 0 to {BINS - 1}, got {number}", field="bin")

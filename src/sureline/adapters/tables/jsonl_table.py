@@ -1,0 +1,78 @@
+"""JSONL files: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sureline.adapters.tables.filtering import matching, wanted_columns
+from sureline.adapters.tables.lines import CHUNK, decoded_lines
+from sureline.application.ports.tables import Chunk
+from sureline.errors import InvalidInput
+
+
+class JsonlTable:
+    """A table of JSON objects; its columns are the keys of the first one."""
+
+    unit = "line"
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._path = path
+
+    def chunks(
+        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+    ) -> Iterator[Chunk]:
+        """Read the rows; see the port. A key that a later line lacks is an error."""
+        return matching(self._read(columns, where), where, self.name)
+
+    def _read(
+        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]
+    ) -> Iterator[Chunk]:
+        wanted: tuple[str, ...] | None = None
+        places: list[int] = []
+        rows: list[list[Any]] = []
+        for place, record in self._records():
+            if wanted is None:
+                wanted = wanted_columns(columns, where, tuple(record), self.name)
+            places.append(place)
+            rows.append(self._picked(record, wanted, place))
+            if len(places) == CHUNK:
+                yield _chunk(places, wanted, rows)
+                places, rows = [], []
+        if places and wanted is not None:
+            yield _chunk(places, wanted, rows)
+
+    def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for place, line in enumerate(decoded_lines(self._path), start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line, parse_constant=_refuse)
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(
+                    f"{self.name}, line {place}: expected a JSON object: {error}"
+                ) from error
+            if not isinstance(record, dict):
+                raise InvalidInput(
+                    f"{self.name}, line {place}: expected a JSON object, "
+                    f"got {type(record).__name__}"
+                )
+            yield place, record
+
+    def _picked(self, record: dict[str, Any], wanted: Sequence[str], place: int) -> list[Any]:
+        for column in wanted:
+            if column not in record:
+                raise InvalidInput(f"{self.name}, line {place}: no key {column!r}")
+        return [record[column] for column in wanted]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _chunk(places: list[int], names: Sequence[str], rows: list[list[Any]]) -> Chunk:
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    return Chunk(places=places, columns=columns)

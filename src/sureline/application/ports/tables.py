@@ -1,0 +1,40 @@
+"""Where rows of somebody's own table come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Some consecutive rows of a table, by column.
+
+    `places` says where each row stands in the file (its line or row number, from 1); every list
+    in `columns` has one value a row. Values are texts in CSV and JSON or Parquet values else.
+    """
+
+    places: Sequence[int]
+    columns: Mapping[str, Sequence[Any]]
+
+
+class Table(Protocol):
+    """A table that is read in chunks, so that its size does not matter.
+
+    `name` is the file's name; `unit` is what `places` count: `line` or `row`.
+    """
+
+    name: str
+    unit: str
+
+    def chunks(
+        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+    ) -> Iterator[Chunk]:
+        """Read `columns` (None: all) of the rows in which every (column, value) of `where` holds.
+
+        Values are compared as texts; booleans are `true` and `false`. Raises InvalidInput naming
+        file, line or row, and what was expected: a missing column, a row of another shape, bytes
+        that are not UTF-8, an unreadable file, or no row left by `where`. Raises MissingExtra
+        where the format needs a library that is not installed.
+        """
