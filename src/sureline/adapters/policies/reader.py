@@ -38,23 +38,12 @@ TOP_KEYS = {
 }
 
 
-class YamlPolicyReader:
-    """Reads policies written in YAML."""
-
-    def read(self, source: str | PurePath) -> LoadedPolicy:
-        """Read a policy file (a path) or a policy's text, which can name no other files.
-
-        Raises PolicyError with every fault, one a line, in file order.
-        """
-        return load_policy(source)
-
-    def restore(self, text: str) -> Policy:
-        """Read a policy back from its canonical text. Raises PolicyError."""
-        return policy_from_canonical(text)
-
-
 def load_policy(source: str | PurePath) -> LoadedPolicy:
-    """Read, check and freeze a policy; see YamlPolicyReader.read."""
+    """Read, check and freeze a policy.
+
+    A path is a file, which may name other files relative to itself; a text is the policy itself
+    and can name none. Raises PolicyError with every fault, one a line, in file order.
+    """
     faults = Faults()
     if isinstance(source, PurePath):
         text, name, folder = _file_text(Path(source)), str(source), Path(source).parent

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Protocol
 
 from sureline.core.values.policy import Policy
 
@@ -20,13 +18,3 @@ class LoadedPolicy:
     policy: Policy
     text: str
     warnings: tuple[str, ...] = ()
-
-
-class PolicyReader(Protocol):
-    """Reads policies; raises PolicyError with everything that is wrong, in file order."""
-
-    def read(self, source: str | PurePath) -> LoadedPolicy:
-        """Read a policy: a path is a file, a text is the policy itself (and names no files)."""
-
-    def restore(self, text: str) -> Policy:
-        """Read a policy back from its canonical text."""

@@ -1,0 +1,69 @@
+"""What differs between two policies, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sureline.core.values.policy import Policy
+
+ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChange:
+    """A key whose value differs; `added` and `removed` tell when one side has no such key.
+
+    `key` is dotted, with indexes in brackets.
+    """
+
+    key: str
+    before: Any
+    after: Any
+    added: bool = False
+    removed: bool = False
+
+
+def policy_diff(before: Policy, after: Policy) -> tuple[PolicyChange, ...]:
+    """Return the changed keys in the order of their names; formatting is never a change."""
+    return tuple(
+        PolicyChange(
+            key=key,
+            before=None if old is ABSENT else old,
+            after=None if new is ABSENT else new,
+            added=old is ABSENT,
+            removed=new is ABSENT,
+        )
+        for key, old, new in _changes("", before.raw, after.raw)
+    )
+
+
+def remeasured(before: Policy, after: Policy) -> tuple[str, ...]:
+    """Name the slices whose certificates end because what their scores depend on has changed."""
+    return tuple(
+        key
+        for key, digest in sorted(before.measurement_hashes.items())
+        if after.measurement_hashes.get(key, digest) != digest
+    )
+
+
+def _changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted({*old, *new}):
+            below = f"{path}.{key}" if path else str(key)
+            yield from _changes(below, old.get(key, ABSENT), new.get(key, ABSENT))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            yield from _changes(
+                f"{path}[{index}]",
+                old[index] if index < len(old) else ABSENT,
+                new[index] if index < len(new) else ABSENT,
+            )
+    elif (
+        old is ABSENT
+        or new is ABSENT
+        or old != new
+        or isinstance(old, bool) != isinstance(new, bool)
+    ):
+        yield path, old, new
