@@ -1,0 +1,1 @@
+"""Where similar past cases are found: one way of searching per file."""
