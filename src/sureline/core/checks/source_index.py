@@ -1,0 +1,116 @@
+"""What can be found in a source: its text, its normalised text, its numbers and its dates."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from functools import cached_property
+
+from sureline.core.checks.dates import find_dates
+from sureline.core.checks.folding import fold_digits, fold_presentation
+from sureline.core.checks.money import MoneyFormat, currency_at_end, currency_at_start
+from sureline.core.checks.numbers import number_tokens
+from sureline.core.checks.scripts import without_invisible
+from sureline.core.checks.tokens import is_unspaced, is_word
+from sureline.core.checks.values import Formats
+
+_HUNDRED = Decimal(100)
+
+
+class SourceIndex:
+    """One source text; each view of it is made when it is first needed."""
+
+    def __init__(self, text: str, formats: Formats) -> None:
+        self.text = text
+        self._formats = formats
+
+    @cached_property
+    def folded(self) -> str:
+        """The text with its presentation folded."""
+        return fold_presentation(self.text)
+
+    @cached_property
+    def visible(self) -> str:
+        """The folded text without invisible characters; only to explain why something is not."""
+        return without_invisible(self.folded)
+
+    @cached_property
+    def _plain(self) -> str:
+        return fold_digits(self.text)[0]
+
+    @cached_property
+    def dates(self) -> frozenset[date]:
+        """The dates that read without doubt."""
+        return frozenset(find_dates(self._plain, self._formats.date))
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        """The values of the numbers that stand as tokens of their own; 10% is 0.1."""
+        text, form = self._plain, self._formats
+        found = set()
+        for start, end, value in number_tokens(text, form.number):
+            sign, start_of_sign = _sign(text, start)
+            if _starts_token(text, start_of_sign, form.money) and _ends_token(
+                text, end, form.money
+            ):
+                spaced = form.number.group != " " and _in_spaced_group(text, start, end)
+                if not spaced:
+                    value = value / _HUNDRED if text[end : end + 1] == "%" else value
+                    found.add(sign * value)
+        return frozenset(found)
+
+
+def _sign(text: str, start: int) -> tuple[int, int]:
+    """Return the sign before a number and where it begins; a hyphen in an id is none."""
+    if start and text[start - 1] in "+-" and not (start > 1 and is_word(text[start - 2])):
+        return (-1 if text[start - 1] == "-" else 1), start - 1
+    return 1, start
+
+
+def _starts_token(text: str, start: int, form: MoneyFormat) -> bool:
+    """Tell whether a number may begin here: after a currency or a label, not inside an id."""
+    if start == 0:
+        return True
+    before, earlier = text[start - 1], text[start - 2 : start - 1]
+    sign = currency_at_end(text[max(0, start - form.longest) : start], form)
+    if sign:
+        edge = text[start - len(sign) - 1 : start - len(sign)]
+        return not is_word(edge) or is_unspaced(edge) or not sign[0].isalnum()
+    if before == ":":
+        return not earlier.isdigit()
+    if before in "-+./@&\\":
+        return not is_word(earlier)
+    if before in "#_":
+        return False
+    return not is_word(before) or is_unspaced(before)
+
+
+def _ends_token(text: str, end: int, form: MoneyFormat) -> bool:
+    """Tell whether a number may end here: before a currency or punctuation, not inside an id."""
+    after, later = text[end : end + 1], text[end + 1 : end + 2]
+    sign = currency_at_start(text[end : end + form.longest], form)
+    if sign:
+        edge = text[end + len(sign) : end + len(sign) + 1]
+        return not is_word(edge) or is_unspaced(edge) or not sign[-1].isalnum()
+    if after and after in "-+./:@&\\#_,'":
+        return not is_word(later)
+    return after != "‰" and (not is_word(after) or is_unspaced(after))
+
+
+def _in_spaced_group(text: str, start: int, end: int) -> bool:
+    """Tell whether this may be a part of 7 412.90, which this locale does not read as one."""
+    head = len(text[start : start + 4]) - len(text[start : start + 4].lstrip("0123456789"))
+    if (
+        head == 3
+        and text[start - 1 : start] == " "
+        and text[max(0, start - 2) : start - 1].isdigit()
+    ):
+        return True
+    follows = text[end : end + 5]
+    is_head = end - start <= 3 and text[start:end].isdigit()
+    return (
+        is_head
+        and follows[:1] == " "
+        and follows[1:4].isdigit()
+        and (len(follows[1:4]) == 3 and not follows[4:5].isdigit())
+    )
