@@ -31,8 +31,9 @@ _WEIGHT_STEPS = 1024
 class HashingEmbedder:
     """Embeds a text as its signed, hashed character n-grams (feature hashing).
 
-    N-grams of 3 to 5 characters of the normal form, counted sublinearly (1 + ln n), each added
-    with a sign to one of `dimension` places (Weinberger et al. 2009), scaled to unit length.
+    N-grams of 3 to 5 characters of the case-folded normal form, counted sublinearly (1 + ln n),
+    each added with a sign to one of `dimension` places (Weinberger et al. 2009), scaled to unit
+    length.
     The hash is polynomial over code points in 64-bit arithmetic, so vectors are the same in every
     process and on every machine. The whole text counts.
     """
@@ -61,7 +62,7 @@ class HashingEmbedder:
     def _rows(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            form = normal_form(text)
+            form = normal_form(text).casefold()
             if form:
                 row[:] = self._row(form)
         return rows
@@ -74,7 +75,7 @@ class HashingEmbedder:
         weights = np.rint((np.log(counts) + 1.0) * _WEIGHT_STEPS)
         weights[(mixed & _SIGN).astype(bool)] *= -1.0
         places = (mixed >> _BUCKET) % np.uint64(self.dimension)
-        row = np.bincount(places.astype(np.intp), weights, self.dimension)
+        row: NDArray[np.float64] = np.bincount(places.astype(np.intp), weights, self.dimension)
         length = np.sqrt(row @ row)
         return row / length if length else row
 

@@ -13,15 +13,15 @@ _NOTHING_TO_SEE = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp", "Zs"})
 
 
 def normal_form(text: str) -> str:
-    """Return `text` in NFC, case-folded, with runs of white space as one space.
+    """Return `text` in NFC with runs of white space as one space.
 
     Invisible characters inside a text stay: they make it less like what was approved before,
     which sends it to a person. A text with nothing to see in it gives "" (H07).
     """
-    folded = " ".join(text.split()).casefold()
-    if not folded.isascii():
-        folded = unicodedata.normalize("NFC", folded)
-    return folded if any(map(_is_visible, folded)) else ""
+    form = " ".join(text.split())
+    if not form.isascii():
+        form = unicodedata.normalize("NFC", form)
+    return form if any(map(_is_visible, form)) else ""
 
 
 def _is_visible(character: str) -> bool:
