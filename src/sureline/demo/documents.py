@@ -1,19 +1,21 @@
-"""Your own documents: a Parquet file of outputs with their source and a label."""
+"""Your own documents: a file of outputs with their source and a label."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from sureline.adapters.tables import open_table
 from sureline.demo.items import Item, Material
-from sureline.errors import InvalidInput, MissingExtra
+from sureline.errors import InvalidInput
 
 _TYPES = {"date": "date", "total": "money", "amount": "money", "tax": "money"}
 _FIELD = "value"
+_LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,85 +50,68 @@ class Columns:
 
 
 def read_documents(path: Path, columns: Columns) -> Material:
-    """Read a Parquet file into items, and write the policy that fits its slices.
+    """Read a Parquet, CSV or JSONL file into items, and write the policy that fits its slices.
 
     Every row is one output of its document; its place in the file is its order of arrival.
-    Raises InvalidInput naming the file, column and row, and MissingExtra without pyarrow.
+    Raises InvalidInput naming the file, row and column, and MissingExtra for Parquet without its
+    extra.
     """
-    rows = _read_rows(path, columns)
-    if not rows:
-        raise InvalidInput(f"{path}: the file has no rows")
     items: list[Item] = []
     sources: dict[str, str] = {}
     seen: set[str] = set()
-    for number, row in enumerate(rows, start=1):
-        item = _item(row, number, path, columns, sources)
+    for place, row in _read_rows(path, columns):
+        item = _item(place, row, sources)
         if item.id in seen:
-            raise InvalidInput(f"{path}, row {number}: the id {item.id!r} is here twice")
+            raise InvalidInput(f"{place}: the id {item.id!r} is here twice")
         seen.add(item.id)
         items.append(item)
+    if not items:
+        raise InvalidInput(f"{path.name}: the file has no rows")
     return Material(
         items=items,
         policy=_policy(sorted({item.slice_key for item in items}), grounded=any(sources.values())),
-        about=f"{len(items):,} outputs from {path.name}, with the labels in its column "
-        f"{columns.correct!r}.",
+        about=f"{len(items):,} outputs from {path.name}, labelled by its column {columns.correct}.",
         arithmetic=False,
     )
 
 
-def _read_rows(path: Path, columns: Columns) -> list[dict[str, Any]]:
-    """Read the mapped columns that the file has."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingExtra(
-            "reading Parquet needs pyarrow: pip install 'sureline[parquet]'"
-        ) from error
-    if not path.is_file():
-        raise InvalidInput(f"{path}: there is no such file")
-    try:
-        present = pq.read_schema(path).names
-        wanted = [getattr(columns, field.name) for field in fields(columns)]
+def _read_rows(path: Path, columns: Columns) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every row with its place, by the names of `Columns`; absent columns are left out."""
+    table = open_table(path)
+    mapped = {field.name: getattr(columns, field.name) for field in fields(columns)}
+    for chunk in table.chunks(None):
         for name in ("output", "correct"):
-            column = getattr(columns, name)
-            if column not in present:
+            if mapped[name] not in chunk.columns:
                 raise InvalidInput(
-                    f"{path}: expected a column {column!r} with the {name}; the file has "
-                    f"{', '.join(present)}. Name another with --column {name}=COLUMN"
+                    f"{path.name}: expected a column {mapped[name]!r} with the {name}; "
+                    f"the file has {', '.join(chunk.columns)}. Name another with "
+                    f"--column {name}=COLUMN"
                 )
-        table = pq.read_table(path, columns=[name for name in wanted if name in present])
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InvalidInput(f"{path}: this cannot be read as Parquet: {error}") from error
-    rows: list[dict[str, Any]] = table.to_pylist()
-    return rows
+        present = {name: chunk.columns[c] for name, c in mapped.items() if c in chunk.columns}
+        for index, place in enumerate(chunk.places):
+            row = {name: values[index] for name, values in present.items()}
+            yield f"{path.name}, {table.unit} {place}", row
 
 
-def _item(
-    row: Mapping[str, Any], number: int, path: Path, columns: Columns, sources: dict[str, str]
-) -> Item:
+def _item(place: str, row: Mapping[str, Any], sources: dict[str, str]) -> Item:
     """Read one row; the document's source is remembered for its later rows."""
-    place = f"{path}, row {number}"
-    correct = row[columns.correct]
-    if correct not in (0, 1):
-        raise InvalidInput(
-            f"{place}, column {columns.correct!r}: expected 0 or 1, found {correct!r}"
-        )
-    doc = str(row.get(columns.doc) or f"row-{number}")
-    text = row.get(columns.source) or sources.get(doc, "")
+    label = _LABELS.get(str(row["correct"]).lower())
+    if label is None:
+        raise InvalidInput(f"{place}: expected 0 or 1 as label, found {row['correct']!r}")
+    doc = str(row.get("doc") or place)
+    text = row.get("source") or sources.get(doc, "")
     if not isinstance(text, str):
-        raise InvalidInput(f"{place}, column {columns.source!r}: expected text")
+        raise InvalidInput(f"{place}: expected text as source, found {type(text).__name__}")
     sources[doc] = text
-    name = str(row.get(columns.slice) or "documents")
+    name = str(row.get("slice") or "documents")
+    output = row["output"]
     return Item(
-        id=str(row.get(columns.id) or f"{doc}/{number}"),
+        id=str(row.get("id") or place),
         slice_key=slice_name(name),
         task=f"Extract the {name} from the document.",
         source=text,
-        output=row[columns.output]
-        if isinstance(row[columns.output], dict)
-        else {_FIELD: row[columns.output]},
-        correct=bool(correct),
+        output=output if isinstance(output, dict) else {_FIELD: output},
+        correct=label,
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
 from sureline.demo.corpus import SEED, SIZE, Receipt, make_corpus, seeded
 from sureline.demo.extractor import extract
 
+DAY = datetime(2026, 7, 1, 9, tzinfo=UTC)
+"""When the demonstration takes place: after the last receipt, the same for ever."""
 TASK = "Extract vendor, date, total, currency and tax from the receipt."
 
 
@@ -36,13 +39,15 @@ class Material:
     """Items in the order in which they arrive, and the policy text (log-only) that fits them.
 
     `about` says in one sentence where they come from. `arithmetic` tells whether the items are
-    receipts whose sums can be checked.
+    receipts whose sums can be checked. `day` is the moment that counts as now, None for the real
+    one.
     """
 
     items: Sequence[Item]
     policy: str
     about: str
     arithmetic: bool
+    day: datetime | None = None
 
 
 def bundled(seed: int = SEED, size: int = SIZE) -> Material:
@@ -53,6 +58,7 @@ def bundled(seed: int = SEED, size: int = SIZE) -> Material:
         policy=(files("sureline.demo") / "policy.yaml").read_text(encoding="utf-8"),
         about=f"{size:,} receipts of invented shops (seed {seed}), read by a simple extractor.",
         arithmetic=True,
+        day=DAY,
     )
 
 

@@ -45,7 +45,7 @@ def report_data(result: DemoResult, *, made_at: datetime) -> ReportData:
         buckets=tuple(bucket for bucket in table.buckets if bucket.n),
         histogram=histogram(scores, [1] * len(scores)),
         curves=tuple(_curve(key, result) for key in _by_labels(result)),
-        slices=tuple(slice_row(key, result) for key in _by_labels(result)),
+        slices=slice_rows(result),
         routes=tuple(RouteRow(route=str(r), count=n) for r, n in result.routes.items()),
         reasons=tuple(
             ReasonRow(code=code, count=count, example=example)
@@ -77,6 +77,11 @@ def headline(result: DemoResult) -> Headline:
         delta=result.delta,
         sentence=_sentence(result),
     )
+
+
+def slice_rows(result: DemoResult) -> tuple[SliceRow, ...]:
+    """Sum every slice up, those with most labels first."""
+    return tuple(slice_row(key, result) for key in _by_labels(result))
 
 
 def slice_row(key: str, result: DemoResult) -> SliceRow:

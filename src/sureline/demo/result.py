@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sureline.core.values.certificate import Certificate, Uncertified
 from sureline.core.values.decision import Reason, Route
 from sureline.demo.ranking import auroc
+
+Verdicts = Mapping[str, Certificate | Uncertified]
+"""Each slice's certificate, or why it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,7 @@ class DemoResult:
     delta: float
     logged: tuple[Routed, ...]
     routed: tuple[Routed, ...]
-    verdicts: Mapping[str, Certificate | Uncertified]
+    verdicts: Verdicts
     seconds: float
 
     @property
@@ -95,3 +99,33 @@ class DemoResult:
                 counts[reason.code] += 1
                 examples.setdefault(reason.code, reason.message)
         return {code: (count, examples[code]) for code, count in counts.most_common()}
+
+
+def result_json(result: DemoResult) -> dict[str, Any]:
+    """Return the result as JSON values: the figures of the table, and every slice's verdict."""
+    return {
+        "about": result.about,
+        "target": result.target,
+        "delta": result.delta,
+        "logged": len(result.logged),
+        "routed": len(result.routed),
+        "automated": len(result.automated),
+        "correct": result.correct,
+        "automation": result.automation,
+        "precision": result.precision,
+        "missed": result.missed,
+        "accuracy": result.accuracy,
+        "auroc": result.auroc,
+        "routes": {str(route): count for route, count in result.routes.items()},
+        "reasons": {code: count for code, (count, _) in result.reasons.items()},
+        "slices": {key: _verdict_json(verdict) for key, verdict in result.verdicts.items()},
+        "seconds": round(result.seconds, 2),
+    }
+
+
+def _verdict_json(verdict: Certificate | Uncertified) -> dict[str, Any]:
+    """Return a certificate, or why there is none, as JSON values."""
+    values = asdict(verdict)
+    if isinstance(verdict, Certificate):
+        return {"certified": True, **values, "issued_at": verdict.issued_at.isoformat()}
+    return {"certified": False, **values}
