@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.ids import new_id
-from sureline.adapters.policies import load_policy, policy_from_canonical
+from sureline.adapters.policies import load_policy as load_policy
+from sureline.adapters.policies import policy_from_canonical
 from sureline.adapters.pydantic_model import model_validator
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage import Store, open_store

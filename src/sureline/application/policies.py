@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import PurePath
+from typing import Any
 
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Activation, Ledger, Registry
@@ -75,6 +76,11 @@ class PolicyBook:
                 f"the stored policy {policy_hash} does not have this hash: its text was altered"
             )
         return policy
+
+    async def proposed(self) -> list[dict[str, Any]]:
+        """Return all proposed policies, newest first: hash, proposed_at, active."""
+        active = await self.active_hash()
+        return [{**one, "active": one["hash"] == active} for one in await self._registry.policies()]
 
     async def find(self, prefix: str) -> str:
         """Return the hash that starts with `prefix` (6 characters or more). Raises NotFound."""
@@ -159,11 +165,12 @@ def newly_human(before: Policy, after: Policy) -> tuple[str, ...]:
     return tuple(
         key
         for key in sorted(before.slices)
-        if key in after.slices and _is_human(after, key) and not _is_human(before, key)
+        if key in after.slices and is_human(after, key) and not is_human(before, key)
     )
 
 
-def _is_human(policy: Policy, key: str) -> bool:
+def is_human(policy: Policy, key: str) -> bool:
+    """Tell whether people decide everything in a slice, whatever its scores."""
     one = policy.slices[key]
     action = policy.action_classes.get(one.action_class) if one.action_class else None
     return one.mode is Mode.HUMAN_ONLY or one.four_eyes or (action is not None and action.human)

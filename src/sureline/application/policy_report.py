@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sureline.application.policies import is_human
 from sureline.core.statistics.binomial import labels_needed, smallest_band
 from sureline.core.values.certificate import ErrorRate
-from sureline.core.values.policy import Policy, SlicePolicy
+from sureline.core.values.policy import Policy
 
 SHARE_BY_LABELS = ((100, 0.16), (200, 0.30), (500, 0.52), (1000, 0.64), (2000, 0.74), (5000, 0.82))
 """Share of the automation that perfect knowledge would allow, by number of labels.
@@ -35,11 +36,13 @@ class Expectation:
 class SliceReport:
     """What one slice needs: fewest labels in the automated band by number of errors in it.
 
-    `delta` is the slice's part, which a family-wise error rate makes smaller.
+    `delta` is the slice's part, which a family-wise error rate makes smaller. `may_automate` is
+    False where people decide everything whatever the labels say.
     """
 
     slice_key: str
     mode: str
+    may_automate: bool
     target: float
     delta: float
     labels_by_errors: tuple[int, int, int]
@@ -50,18 +53,17 @@ class SliceReport:
 def policy_report(policy: Policy) -> tuple[SliceReport, ...]:
     """Return what each slice needs before it is automated, by name of slice."""
     family = sum(one.error_rate is ErrorRate.FAMILY for one in policy.slices.values())
-    return tuple(
-        _slice_report(one, family, policy.measurement_hashes[key])
-        for key, one in sorted(policy.slices.items())
-    )
+    return tuple(_slice_report(policy, key, family) for key in sorted(policy.slices))
 
 
-def _slice_report(one: SlicePolicy, family: int, measurement: str) -> SliceReport:
+def _slice_report(policy: Policy, key: str, family: int) -> SliceReport:
+    one = policy.slices[key]
     delta = one.delta / family if one.error_rate is ErrorRate.FAMILY else one.delta
     band = smallest_band(one.target_precision, delta)
     return SliceReport(
         slice_key=one.key,
         mode=str(one.mode),
+        may_automate=not is_human(policy, one.key),
         target=one.target_precision,
         delta=delta,
         labels_by_errors=(
@@ -77,5 +79,5 @@ def _slice_report(one: SlicePolicy, family: int, measurement: str) -> SliceRepor
             )
             for labels, share in SHARE_BY_LABELS
         ),
-        measurement_hash=measurement,
+        measurement_hash=policy.measurement_hashes[key],
     )
