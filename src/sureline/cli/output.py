@@ -1,0 +1,103 @@
+"""What the command line writes: tables and colours for a terminal, plain text for a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sureline.errors import SurelineError
+
+JSON_FLAG = "sureline.json"
+"""Under which key a command's context says that errors are to be JSON."""
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON value to standard output; moments and the like as their text."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def say(text: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(visible(text) + "\n")
+
+
+def note(text: str) -> None:
+    """Write one line to standard error: what a person wants to know and a program does not."""
+    sys.stderr.write(visible(text) + "\n")
+
+
+def visible(text: str) -> str:
+    """Return `text` with characters that could steer a terminal or hide text spelled out."""
+    return "".join(
+        f"\\u{ord(char):04x}" if unicodedata.category(char) in {"Cc", "Cf", "Cs"} else char
+        for char in text
+    )
+
+
+def error_json(error: SurelineError) -> dict[str, Any]:
+    """Return an error as JSON values: its class as code, its message, its field if known."""
+    found = {"code": type(error).__name__, "message": error.message}
+    field = getattr(error, "field", None)
+    return found if field is None else {**found, "field": field}
+
+
+def report_error(error: SurelineError, *, as_json: bool) -> None:
+    """Write an error to standard error: one red line, or one JSON object."""
+    if as_json:
+        sys.stderr.write(json.dumps({"error": error_json(error)}, ensure_ascii=False) + "\n")
+        return
+    lines = [visible(line) for line in error.message.splitlines()] or [""]
+    if not sys.stderr.isatty():
+        sys.stderr.write("error: " + "\n  ".join(lines) + "\n")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, soft_wrap=True).print(Text("error: " + "\n  ".join(lines), style="red"))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a table: drawn on a terminal, aligned plain columns elsewhere."""
+    cells = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _draw(title, columns, cells)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    sys.stdout.write(title + "\n")
+    for row in (list(columns), *cells):
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        sys.stdout.write("  ".join(padded).rstrip() + "\n")
+
+
+def _draw(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name)
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))  # Text: cells are never markup
+    Console().print(table)
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that advances a bar; there is a bar on a terminal only.
+
+    `total` None draws a bar without an end.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda steps: bar.advance(task, steps)

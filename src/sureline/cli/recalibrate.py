@@ -1,0 +1,96 @@
+"""`sureline recalibrate`: from the labels so far to certificates, as a proposal (L1, L2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from sureline.application.recalibrate import Calibration, SliceCalibration, calibration_json
+from sureline.bootstrap import Services
+from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
+from sureline.cli.output import print_json, print_table, say
+from sureline.cli.session import on_store
+from sureline.core.values.certificate import Certificate
+from sureline.errors import InvalidInput
+
+
+def recalibrate(
+    activate: Annotated[
+        bool, typer.Option("--activate", help="Make the certificates current; needs --by.")
+    ] = False,
+    by: Annotated[str | None, typer.Option("--by", help="Who activates; it is recorded.")] = None,
+    why: Annotated[str, typer.Option("--note", help="Why; it is recorded.")] = "",
+    policy: PolicyOption = None,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Compute certificates and reliability per slice; nothing changes until they are activated.
+
+    Exit code 0 whatever the labels say: a slice without a certificate is a result.
+    """
+    if activate and not (by or "").strip():
+        raise InvalidInput("say who activates", field="--by")
+
+    async def work(services: Services) -> Calibration:
+        await services.prepare(policy)
+        calibration = await services.recalibrator.recalibrate()
+        if activate and by is not None:
+            await services.recalibrator.activate(calibration.id, by=by, note=why)
+        return calibration
+
+    calibration = on_store(work, store=store, workspace=workspace)
+    if as_json:
+        print_json({**calibration_json(calibration), "activated": activate})
+    else:
+        _show(calibration, activated=activate)
+
+
+def _show(calibration: Calibration, *, activated: bool) -> None:
+    print_table(
+        f"Certificates ({calibration.id})",
+        ("slice", "labels", "threshold", "automates", "proven precision", "target"),
+        [_certificate_row(one) for one in calibration.slices],
+    )
+    for one in calibration.slices:
+        if not isinstance(one.verdict, Certificate):
+            say(f"{one.slice_key}: {one.verdict.reason}: {one.verdict.message}")
+    print_table(
+        "Reliability: how often outputs with such a score were correct",
+        ("slice", "score", "labels", "predicted", "actual", "verdict"),
+        [row for one in calibration.slices for row in _reliability_rows(one)],
+    )
+    if activated:
+        say(f"{calibration.id} is active now")
+    else:
+        say("nothing has changed; to use this: sureline recalibrate --activate --by NAME")
+
+
+def _certificate_row(one: SliceCalibration) -> tuple[Any, ...]:
+    found = one.certificate
+    if found is None:
+        return (one.slice_key, one.reliability.n, "none", "0 %", "", "")
+    return (
+        one.slice_key,
+        found.n,
+        f"{found.threshold:.6g}",
+        f"{found.coverage:.1%}",
+        f"{found.lower_bound:.4f}",
+        f"{found.target:g}",
+    )
+
+
+def _reliability_rows(one: SliceCalibration) -> Iterator[tuple[Any, ...]]:
+    for bucket in one.reliability.buckets:
+        if bucket.n == 0 or bucket.predicted is None or bucket.actual is None:
+            continue
+        yield (
+            one.slice_key,
+            f"{bucket.low:.2f}-{bucket.high:.2f}",
+            bucket.n,
+            f"{bucket.predicted:.3f}",
+            f"{bucket.actual:.3f}",
+            bucket.verdict,
+        )

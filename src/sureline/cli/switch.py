@@ -1,0 +1,135 @@
+"""`sureline switch`: the kill switch (G29)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sureline.bootstrap import Services
+from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import note, print_json, print_table, say
+from sureline.cli.session import on_store
+from sureline.core.values.switch import Switch
+from sureline.errors import InvalidInput, PolicyError
+
+switch_app = typer.Typer(
+    help="Send everything to people, or stop doing so.", no_args_is_help=True, add_completion=False
+)
+
+SliceOption = Annotated[str | None, typer.Option("--slice", help="Only this slice.")]
+BatchOption = Annotated[str | None, typer.Option("--batch", help="Only this batch.")]
+ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is recorded and shown.")]
+
+
+@switch_app.command("on")
+def on(
+    reason: ReasonOption,
+    by: ByOption,
+    slice_key: SliceOption = None,
+    batch: BatchOption = None,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Automate nothing in the scope from the next decision on, in every process."""
+    scope = _scope(slice_key, batch)
+
+    async def work(services: Services) -> Switch:
+        if slice_key is not None:
+            await _warn_if_unknown(services, slice_key)
+        return await _set(services, scope, on=True, reason=reason, by=by)
+
+    _show(on_store(work, store=store, workspace=workspace), as_json)
+
+
+@switch_app.command("off")
+def off(
+    reason: ReasonOption,
+    by: ByOption,
+    slice_key: SliceOption = None,
+    batch: BatchOption = None,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Let the scope automate again; other scopes' switches stay as they are."""
+    scope = _scope(slice_key, batch)
+
+    async def work(services: Services) -> Switch:
+        return await _set(services, scope, on=False, reason=reason, by=by)
+
+    _show(on_store(work, store=store, workspace=workspace), as_json)
+
+
+@switch_app.command("status")
+def status(
+    store: StoreOption = None, workspace: WorkspaceOption = "default", as_json: JsonOption = False
+) -> None:
+    """Show every switch, those of the environment included."""
+
+    async def work(services: Services) -> list[Switch]:
+        hard = services.plugins.hard_switch.read(workspace)
+        return [*hard, *await services.ledger.switches(workspace)]
+
+    switches = on_store(work, store=store, workspace=workspace)
+    if as_json:
+        print_json({"on": any(one.on for one in switches), "switches": [*map(_json, switches)]})
+    elif switches:
+        columns = ("scope", "state", "reason", "by", "since")
+        print_table("Switches", columns, [tuple(_json(one).values()) for one in switches])
+    else:
+        say("no switch was ever turned on")
+
+
+def _scope(slice_key: str | None, batch: str | None) -> str:
+    if slice_key is not None and batch is not None:
+        raise InvalidInput("give --slice or --batch, not both")
+    if slice_key is not None:
+        return f"slice:{slice_key}"
+    return "global" if batch is None else f"batch:{batch}"
+
+
+async def _warn_if_unknown(services: Services, slice_key: str) -> None:
+    """Say it when the scope stops nothing: in an emergency a slip of the pen must be seen."""
+    try:
+        policy = await services.policies.latest()
+    except PolicyError:
+        return
+    if slice_key not in policy.slices:
+        known = ", ".join(sorted(policy.slices))
+        note(f"warning: the policy has no slice {slice_key!r} (it has: {known})")
+
+
+async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Switch:
+    for name, text in (("reason", reason), ("by", by)):
+        if not text.strip():
+            raise InvalidInput("must not be empty", field=name)
+    switch = Switch(
+        workspace=services.workspace,
+        scope=scope,
+        on=on,
+        reason=reason,
+        by=by,
+        changed_at=services.clock.now(),
+    )
+    await services.ledger.set_switch(switch)
+    return switch
+
+
+def _json(switch: Switch) -> dict[str, Any]:
+    return {
+        "scope": switch.scope,
+        "state": "on" if switch.on else "off",
+        "reason": switch.reason,
+        "by": switch.by,
+        "changed_at": switch.changed_at.isoformat(timespec="seconds"),
+    }
+
+
+def _show(switch: Switch, as_json: bool) -> None:
+    if as_json:
+        print_json(_json(switch))
+    else:
+        state = "on: people decide" if switch.on else "off"
+        say(f"switch {switch.scope} is {state} ({switch.reason}, {switch.by})")

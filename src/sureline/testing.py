@@ -1,0 +1,109 @@
+"""Fakes for the tests of programs that use sureline: no model, no clock, no chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from sureline.bootstrap import Plugins, Services, open_services
+from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal, SignalKind, SignalState
+from sureline.core.values.switch import Switch
+from sureline.core.values.verdict import Verdict
+from sureline.gate import Gate
+
+MOMENT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+"""Where a FixedClock starts."""
+
+
+@dataclass(slots=True)
+class FixedClock:
+    """A clock that stands still until it is told to advance."""
+
+    moment: datetime = MOMENT
+
+    def now(self) -> datetime:
+        """Return the moment it stands at."""
+        return self.moment
+
+    def monotonic(self) -> float:
+        """Return its moment in seconds."""
+        return self.moment.timestamp()
+
+    def advance(self, step: timedelta) -> None:
+        """Move on."""
+        self.moment += step
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSignal:
+    """A source that always says the same.
+
+    `says` is its value in [0, 1], or the state in which it ends: failed or not_applicable.
+    """
+
+    name: str
+    kind: SignalKind
+    says: float | SignalState
+
+    async def measure(self, proposal: Proposal, policy: SlicePolicy) -> Signal:
+        """Return the fixed signal."""
+        if not isinstance(self.says, SignalState):
+            return Signal.measured(self.name, self.kind, self.says)
+        return Signal(name=self.name, kind=self.kind, state=self.says, reason="fixed")
+
+
+@dataclass(slots=True)
+class FakeJudge:
+    """A judge that always gives the same verdict, or raises; `asked` lists what it was shown."""
+
+    says: Verdict | Exception = field(default_factory=lambda: Verdict(agrees=True, confidence=1.0))
+    asked: list[Proposal] = field(default_factory=list)
+
+    async def judge(self, proposal: Proposal, policy: SlicePolicy) -> Verdict:
+        """Return the verdict, or raise the error."""
+        self.asked.append(proposal)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return self.says
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedSampling:
+    """Fixes what is sampled for judging and auditing: the same ids give the same samples."""
+
+    secret: bytes = b"pinned for tests"
+
+    def pin(self, services: Services) -> Services:
+        """Return the services with this secret in place of the store's."""
+        return replace(services, decider=replace(services.decider, secret=self.secret))
+
+
+class _NoSwitch:
+    """Ignores the environment of the machine that runs the tests."""
+
+    def read(self, workspace: str) -> Sequence[Switch]:
+        return ()
+
+
+@contextmanager
+def temporary_gate(
+    policy: str,
+    *,
+    plugins: Plugins | None = None,
+    sampling: PinnedSampling | None = None,
+) -> Iterator[Gate]:
+    """Yield a gate on a store in memory that is gone afterwards; `policy` is YAML text.
+
+    Without `plugins` there is a FixedClock, no signal source and no judge, and the kill switch of
+    the environment is not read.
+    """
+    if plugins is None:
+        plugins = Plugins(clock=FixedClock(), hard_switch=_NoSwitch())
+    services = open_services("sqlite://", plugins=plugins)
+    with Gate((sampling or PinnedSampling()).pin(services)) as gate:
+        gate.run(services.policies.introduce(policy))
+        yield gate
