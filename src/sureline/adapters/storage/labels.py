@@ -10,17 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from sureline.adapters.storage.statement import compiled, insertion
-from sureline.adapters.storage.tables import (
-    decisions,
-    label_counts,
-    labels,
-    outcomes,
-    route_counts,
-)
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import decisions, label_counts, labels
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.core.values.outcome import OutcomeSource
 
@@ -51,7 +45,12 @@ _ADD_COUNT = compiled(
         set_={"count": label_counts.c.count + _insert_count.excluded.count},
     )
 )
-_DROP_EMPTY = compiled(delete(label_counts).where(label_counts.c.count == bindparam("none")))
+_DROP_EMPTY = compiled(
+    delete(label_counts).where(
+        *(column == bindparam(f"the_{column.name}") for column in label_counts.primary_key),
+        label_counts.c.count == literal_column("0"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +128,6 @@ def set_label(
         if not overrides(source, old_source):
             return
         _count(transaction, decision, old_source, bool(old[1]), -1)
-        transaction.run(_DROP_EMPTY, (0,))
     _count(transaction, decision, source, correct, 1)
     transaction.run(
         _SET_LABEL,
@@ -154,16 +152,15 @@ def _count(
 ) -> None:
     if decision.score_bin is None:  # nothing was measured: no place on the scale
         return
-    transaction.run(
-        _ADD_COUNT,
-        (
-            decision.workspace,
-            decision.slice_key,
-            decision.measurement_hash,
-            decision.score_bin,
-            stratum(decision, source),
-            int(correct),
-            STREAM,
-            change,
-        ),
+    key = (
+        decision.workspace,
+        decision.slice_key,
+        decision.measurement_hash,
+        decision.score_bin,
+        stratum(decision, source),
+        int(correct),
+        STREAM,
     )
+    transaction.run(_ADD_COUNT, (*key, change))
+    if change < 0:
+        transaction.run(_DROP_EMPTY, key)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
 
 from sureline.adapters.storage.append_decision import AppendDecision
+from sureline.adapters.storage.chain_reader import export, verify
 from sureline.adapters.storage.consume_approval import ConsumeApproval
+from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.past_cases import past_cases
 from sureline.adapters.storage.prior_knowledge import PRIOR
+from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
@@ -27,6 +30,8 @@ from sureline.application.ports.ledger import (
     Prior,
     StoredDecision,
 )
+from sureline.core.chain import Head
+from sureline.core.chain_verification import ChainReport
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.switch import Switch
 
@@ -139,7 +144,12 @@ class SqlLedger:
 
     async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
         """Return verdicts and deletions after `cursor`, oldest first; read off the loop."""
-        return await asyncio.to_thread(past_cases, self._database.fetch, cursor, model_id)
+
+        def read() -> Sequence[PastCase]:
+            with self._database.reader() as fetch:
+                return past_cases(fetch, cursor, model_id)
+
+        return await asyncio.to_thread(read)
 
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""
@@ -147,3 +157,37 @@ class SqlLedger:
         for slice_key, route, count in self._database.fetch(_ROUTE_COUNTS, (workspace,)):
             counts.setdefault(slice_key, {})[route] = int(count)
         return counts
+
+    async def verify(
+        self, *, start: Head | None = None, expected: Head | None = None
+    ) -> ChainReport:
+        """Verify the hash chain, from `start` if that was verified before; read off the loop.
+
+        `expected` is a head written down earlier, outside the store.
+        """
+
+        def read() -> ChainReport:
+            with self._database.reader() as fetch:
+                return verify(fetch, start=start, expected=expected)
+
+        return await asyncio.to_thread(read)
+
+    def export(self, *, payloads: bool = True) -> Iterator[str]:
+        """Yield the ledger as lines of JSON for `core.chain_export.verify_export`."""
+        with self._database.reader() as fetch:
+            yield from export(fetch, payloads=payloads)
+
+    async def erase(
+        self, workspace: str, decision_id: str, *, by: str, reason: str, at: datetime
+    ) -> bool:
+        """Erase a decision's payload, vector and comments, and record that, in the chain.
+
+        False if there is nothing left to erase. Raises NotFound.
+        """
+        return await self._database.write(
+            ErasePayload(workspace=workspace, decision_id=decision_id, by=by, reason=reason, at=at)
+        )
+
+    async def rebuild_counts(self) -> None:
+        """Make labels and counts anew from the ledger."""
+        await self._database.write(rebuild_counts)

@@ -137,7 +137,14 @@ class SqlRegistry:
             workspace=home, kind=subject_kind, subject=subject, by=by, at=from_micros(at), note=note
         )
 
-    async def save_calibration(self, *, id: str, workspace: str, body: bytes, at: datetime) -> None:
+    async def save_calibration(
+        self,
+        *,
+        id: str,
+        workspace: str,
+        body: bytes,
+        at: datetime,  # noqa: A002
+    ) -> None:
         """Store a calibration as a proposal; the same again changes nothing. Raises Conflict."""
 
         def write(transaction: Transaction) -> None:
@@ -153,7 +160,7 @@ class SqlRegistry:
 
         await self._database.write(write)
 
-    async def calibration(self, id: str) -> bytes | None:
+    async def calibration(self, id: str) -> bytes | None:  # noqa: A002
         """Return a stored calibration's JSON, or None."""
         rows = self._database.fetch(_CALIBRATION, (id,))
         return rows[0][0] if rows else None

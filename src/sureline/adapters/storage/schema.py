@@ -1,29 +1,132 @@
-"""Creates a store."""
+"""Brings a SQLite file to the tables that this version knows.
+
+Alembic is imported only when something is to be created or upgraded, because it costs more than
+opening the store. Several processes may open one file at once: one of them upgrades under the
+write lock, the others wait for it and find nothing left to do.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import time
+from pathlib import Path
 
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sureline.adapters.storage.tables import SCHEMA_REVISION
+from sureline.errors import StoreCorrupt, StoreTooNew
 
-from sureline.adapters.storage.append_only import refusals
-from sureline.adapters.storage.statement import SQLITE
-from sureline.adapters.storage.tables import APPEND_ONLY, metadata
+APPLICATION_ID = 0x53524C4E
+"""Marks a SQLite file as a sureline store ("SRLN")."""
+
+SECRET_BYTES = 32
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def prepare(connection: sqlite3.Connection) -> bytes:
-    """Create the tables if there are none and return the store's secret."""
-    connection.execute("BEGIN IMMEDIATE")
-    if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall():
-        for table in metadata.sorted_tables:
-            connection.execute(str(CreateTable(table).compile(dialect=SQLITE)))
-            for index in table.indexes:
-                connection.execute(str(CreateIndex(index).compile(dialect=SQLITE)))
-        for table in APPEND_ONLY:
-            for trigger in refusals(table.name):
-                connection.execute(trigger)
-        connection.execute("INSERT INTO meta VALUES ('secret', ?)", (os.urandom(32),))
+def prepare(connection: sqlite3.Connection, where: str, *, patience: float) -> bytes:
+    """Create or upgrade the tables, switch to write-ahead logging, return the store's secret.
+
+    `connection` is in autocommit mode; `patience` is in seconds. Raises StoreCorrupt for another
+    program's database, StoreTooNew, sqlite3.Error.
+    """
+    if not _is_current(connection, where):
+        _upgrade(connection, where)
+    _log_ahead(connection, patience)
     row = connection.execute("SELECT value FROM meta WHERE name = 'secret'").fetchone()
-    connection.execute("COMMIT")
-    return bytes(row[0])
+    if row is None or not isinstance(row[0], bytes):
+        raise StoreCorrupt(f"{where} has lost its secret; restore it from a backup")
+    return row[0]
+
+
+def _is_current(connection: sqlite3.Connection, where: str) -> bool:
+    """Tell whether the tables are this version's. Raises StoreCorrupt, StoreTooNew."""
+    if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
+        return False
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreCorrupt(
+            f"{where} is a database of another program, not a sureline store; choose another file"
+        )
+    revision = _revision(connection)
+    if revision == SCHEMA_REVISION:
+        return True
+    if revision not in _known_revisions():
+        raise StoreTooNew(
+            f"{where} has schema {revision}, but this sureline knows only {SCHEMA_REVISION}: "
+            f"install the newer sureline; nothing was written"
+        )
+    return False
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:  # not "no such table"
+            raise
+        return None
+    return None if row is None else str(row[0])
+
+
+def _known_revisions() -> set[str]:
+    from alembic.script import ScriptDirectory
+
+    return {script.revision for script in ScriptDirectory(_MIGRATIONS).walk_revisions()}
+
+
+def _upgrade(connection: sqlite3.Connection, where: str) -> None:
+    """Run the missing migrations in one transaction, unless another process just did."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if not _is_current(connection, where):
+            _migrate(connection)
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Let Alembic work inside the transaction that is already open on this connection."""
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import StaticPool
+
+    scripts = ScriptDirectory(_MIGRATIONS)
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with (
+        engine.connect() as migrating,
+        EnvironmentContext(
+            Config(),
+            scripts,
+            fn=lambda revision, _: scripts._upgrade_revs("head", revision),
+        ) as environment,
+    ):
+        environment.configure(connection=migrating, render_as_batch=True)
+        environment.run_migrations()
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(
+            "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
+            (os.urandom(SECRET_BYTES),),
+        )
+        migrating.commit()
+
+
+def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:
+    """Switch to write-ahead logging; the file remembers it, so only the first one waits.
+
+    SQLite answers "busy" at once while another process makes the same switch.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return

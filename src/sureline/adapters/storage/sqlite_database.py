@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from sureline.adapters.storage.append_decision import AppendDecision, append_decisions
+from sureline.adapters.storage.fork_guard import guard
+from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
-from sureline.adapters.storage.writer import Writer
-from sureline.errors import StoreBusy, StoreError, StoreUnavailable, SurelineError
+from sureline.adapters.storage.writer import Writer, WriterStopped
+from sureline.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-Job = Callable[[Transaction], Any]
+Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
 _PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=FULL",
+    "PRAGMA synchronous=FULL",  # a commit is on the disk before it is acknowledged
     "PRAGMA secure_delete=ON",  # an erased payload must not stay on a free page
+    "PRAGMA recursive_triggers=ON",  # REPLACE must not get round the append-only triggers
+    "PRAGMA trusted_schema=OFF",
     "PRAGMA wal_autocheckpoint=4000",
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-32768",
@@ -31,131 +34,136 @@ _PRAGMAS = (
 
 
 class SqliteDatabase:
-    """Opens `target` (a path, or a shared in-memory name) for one reader and one writer.
+    """Opens `target` (a path, or a name in memory) for one writer and one inline reader.
 
-    Reads run inline on the caller's thread: each sees the newest commit and takes microseconds.
-    `busy_timeout` is in seconds.
+    Reads run on the caller's thread: each sees the newest commit and takes microseconds. In
+    memory there is a single connection, so that a read waits for a batch that is being written.
+    `busy_timeout` is in seconds. Safe to use from several threads and event loops.
     """
 
     def __init__(self, target: str, *, where: str, memory: bool, busy_timeout: float) -> None:
         self.target = target
         self.where = where
-        self.memory = memory
-        self.busy_timeout = busy_timeout
-        self._read_lock = threading.RLock()
-        self._writing = self.connect()
-        self.secret = prepare(self._writing)
-        # Two connections to one in-memory database would block each other, so it has only one.
-        self._reading = self._writing if memory else self.connect(read_only=True)
-        self._closed = False
-        self._writer = Writer(self.write_batch, on_exit=self._writing.close)
+        self._memory = memory
+        self._busy_timeout = busy_timeout
+        self._lock = threading.RLock()
+        self._reading: sqlite3.Connection | None = None
+        self._writer: Writer | None = None
+        self._unusable: str | None = None
+        writing = self._connect()
+        try:
+            with translated(where):
+                self.secret = prepare(writing, where, patience=busy_timeout)
+            self._start(writing)
+        except BaseException:
+            writing.close()
+            raise
+        guard(self)
 
-    def connect(self, *, read_only: bool = False) -> sqlite3.Connection:
-        """Open one more connection, set up like all. Raises StoreError."""
+    def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query, as of the newest commit. Raises StoreError."""
+        with self._lock:
+            connection = self._reading or self._reopen()
+            try:
+                return connection.execute(statement.sql, parameters).fetchall()
+            except sqlite3.Error as error:
+                raise store_error(error, self.where) from error
+
+    @contextmanager
+    def reader(self) -> Iterator[Fetch]:
+        """Open a reader of its own for a long reading, so that `fetch` is not held up.
+
+        Each fetch is its own short transaction.
+        """
+        if self._memory:
+            yield self.fetch
+            return
+        connection = self._connect()
+
+        def fetch(statement: Statement, parameters: Sequence[Any]) -> list[Any]:
+            with translated(self.where):
+                return connection.execute(statement.sql, parameters).fetchall()
+
+        try:
+            yield fetch
+        finally:
+            connection.close()
+
+    async def write(self, job: Callable[[Transaction], T]) -> T:
+        """Run `job` in the next group commit; return once it is on disk. Raises StoreError."""
+        while True:
+            writer = self._writer or self._reopened_writer()
+            try:
+                return await writer.submit(job)
+            except WriterStopped:  # for a fork, or for good: the next round tells
+                continue
+
+    def close(self) -> None:
+        """Write what was handed in and close the file; a second time does nothing."""
+        with self._lock:
+            self._stop()
+            self._unusable = self._unusable or "the store is closed"
+
+    def before_fork(self) -> None:
+        """Close the file and keep every thread out until the fork is over."""
+        self._lock.acquire()
+        if not self._memory:
+            self._stop()
+
+    def after_fork_in_parent(self) -> None:
+        """Let the threads in again; the next use opens the file."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Start anew in the child; a store in memory stays behind with the parent."""
+        self._lock = threading.RLock()
+        if self._memory:
+            self._unusable = "a store in memory does not survive a fork; open one in the child"
+            self._reading, self._writer = None, None
+
+    def _connect(self) -> sqlite3.Connection:
         with translated(self.where):
             connection = sqlite3.connect(
                 self.target,
-                timeout=self.busy_timeout,
+                timeout=self._busy_timeout,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=256,
-                uri=self.target.startswith("file:"),
+                uri=self._memory,
             )
             try:
                 for pragma in _PRAGMAS:
                     connection.execute(pragma)
-                if read_only:
-                    connection.execute("PRAGMA query_only=ON")
             except sqlite3.Error:
                 connection.close()
                 raise
         return connection
 
-    def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Return all rows of a query, as of the newest commit. Raises StoreError."""
-        with self._read_lock:
-            if self._closed:
-                raise StoreUnavailable("the store is closed")
-            try:
-                return self._reading.execute(statement.sql, parameters).fetchall()
-            except sqlite3.Error as error:
-                raise store_error(error, self.where) from error
+    def _start(self, writing: sqlite3.Connection) -> None:
+        self._reading = writing if self._memory else self._connect()
+        commit = GroupCommit(writing, self.where, lock=self._lock if self._memory else None)
+        self._writer = Writer(commit)
+        self._writing = writing
 
-    async def write(self, job: Callable[[Transaction], T]) -> T:
-        """Run `job` in the next group commit; return once it is on disk. Raises StoreError."""
-        return await self._writer.submit(job)
-
-    def write_batch(self, jobs: Sequence[Job]) -> list[Any]:
-        """Write all jobs in one transaction; if that fails, each in its own.
-
-        One bad row must not lose its neighbours. A lock that was not let go concerns all, and
-        waiting for it once per job would take minutes.
-        """
-        try:
-            return self._commit(jobs)
-        except StoreBusy as error:
-            return [error] * len(jobs)
-        except Exception as error:  # noqa: BLE001 - the writer's boundary: the caller gets it
-            if len(jobs) == 1:
-                return [error]
-        return [self.write_batch([job])[0] for job in jobs]
-
-    def close(self) -> None:
-        """Write what was handed in and close both connections."""
-        self._writer.close()
-        with self._read_lock:
-            self._closed = True
+    def _stop(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writing.close()
+        if self._reading is not None:
             self._reading.close()
+        self._writer = self._reading = None
 
-    def _commit(self, jobs: Sequence[Job]) -> list[Any]:
-        connection = self._writing
-        with self._read_lock if self.memory else _NO_LOCK:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                transaction = Transaction(connection)
-                results = _run(transaction, jobs)
-                transaction.seal()
-                connection.execute("COMMIT")
-            except BaseException as error:
-                _roll_back(connection)
-                if isinstance(error, sqlite3.Error):
-                    raise store_error(error, self.where) from error
-                raise
-        return results
+    def _reopen(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._unusable is not None:
+                raise StoreUnavailable(self._unusable)
+            if self._reading is None:
+                self._start(self._connect())
+            assert self._reading is not None
+            return self._reading
 
-
-def _run(transaction: Transaction, jobs: Sequence[Job]) -> list[Any]:
-    """Run the jobs; a refusal (such as NotFound) is an answer and does not undo the others.
-
-    A job refuses before it writes anything.
-    """
-    appends = [job for job in jobs if isinstance(job, AppendDecision)]
-    stored = iter(append_decisions(transaction, appends)) if appends else iter(())
-    results: list[Any] = []
-    for job in jobs:
-        if isinstance(job, AppendDecision):
-            results.append(next(stored))
-            continue
-        try:
-            results.append(job(transaction))
-        except StoreError:
-            raise
-        except SurelineError as refusal:
-            results.append(refusal)
-    return results
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:  # SQLite rolls back by itself after some errors
-        connection.execute("ROLLBACK")
-
-
-class _NoLock:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
-
-_NO_LOCK = _NoLock()
+    def _reopened_writer(self) -> Writer:
+        with self._lock:
+            self._reopen()
+            assert self._writer is not None
+            return self._writer

@@ -14,7 +14,7 @@ from sqlalchemy import Dialect, Table, insert
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.sql.expression import ClauseElement
 
-SQLITE: Dialect = pysqlite.dialect()  # type: ignore[no-untyped-call]
+SQLITE: Dialect = pysqlite.dialect()
 
 
 @dataclass(frozen=True, slots=True)

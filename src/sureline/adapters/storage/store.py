@@ -10,10 +10,8 @@ from pathlib import Path
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.registry import SqlRegistry
-from sureline.adapters.storage.schema import prepare
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
-from sureline.adapters.storage.sqlite_errors import translated
-from sureline.errors import InvalidInput, StoreUnavailable
+from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
 _PREFIX = "sqlite://"
 _memory_numbers = itertools.count(1)
@@ -45,7 +43,7 @@ def open_store(url: str, *, busy_timeout: float = 5.0) -> Store:
     path = _path(url)
     where = "the store in memory" if path is None else str(path)
     if path is not None:
-        _check_folder(path)
+        _check(path)
     database = SqliteDatabase(
         str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
         where=where,
@@ -75,8 +73,16 @@ def _path(url: str) -> Path | None:
     return Path(rest[1:])
 
 
-def _check_folder(path: Path) -> None:
+def _check(path: Path) -> None:
+    """Say in plain words what SQLite would only call "unable to open"."""
     if not path.parent.is_dir():
         raise StoreUnavailable(f"{path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a folder, not a file")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise StoreReadOnly(f"{path} is read-only; make the file writable for this user")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise StoreReadOnly(
+            f"{path}: the folder {path.parent} is read-only, but SQLite writes its log beside the "
+            f"file; make the folder writable for this user"
+        )

@@ -42,15 +42,16 @@ class Transaction:
     """Reads and writes inside one transaction; used by the writer's thread only.
 
     The head of the chain is read at first use, after the write lock is held, and written once at
-    the end.
+    the end. A job that erased something sets `scrub`, so that no copy stays in a log.
     """
 
-    __slots__ = ("_connection", "_head", "_moved")
+    __slots__ = ("_connection", "_head", "_moved", "scrub")
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._head: Head | None = None
         self._moved = False
+        self.scrub = False
 
     @property
     def head(self) -> Head:

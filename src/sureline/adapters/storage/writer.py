@@ -15,11 +15,15 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar, cast
 
-from sureline.errors import StoreUnavailable
+from sureline.adapters.storage.transaction import Transaction
 
 T = TypeVar("T")
 
 Result = Any
+
+
+class WriterStopped(Exception):
+    """This writer takes no more jobs."""
 
 
 class Batch(Protocol):
@@ -40,9 +44,8 @@ class _Entry:
 class Writer:
     """Hands jobs from any number of event loops to one thread, a batch at a time."""
 
-    def __init__(self, write: Batch, *, on_exit: Callable[[], None]) -> None:
+    def __init__(self, write: Batch) -> None:
         self._write = write
-        self._on_exit = on_exit
         self._lock = threading.Lock()
         self._pending: list[_Entry] = []
         self._scheduled: asyncio.AbstractEventLoop | None = None
@@ -52,13 +55,16 @@ class Writer:
         self._thread = threading.Thread(target=self._serve, name="sureline-writer", daemon=True)
         self._thread.start()
 
-    async def submit(self, job: Callable[..., T]) -> T:
-        """Write `job` with the next batch; return its result once that is committed."""
+    async def submit(self, job: Callable[[Transaction], T]) -> T:
+        """Write `job` with the next batch; return its result once that is committed.
+
+        Raises WriterStopped after `close`, and what the job raised.
+        """
         loop = asyncio.get_running_loop()
         entry = _Entry(job, loop, loop.create_future())
         with self._lock:
             if self._closed:
-                raise StoreUnavailable("the store is closed")
+                raise WriterStopped
             self._pending.append(entry)
             schedule = not self._busy and self._scheduled is not loop
             if schedule:
@@ -89,14 +95,11 @@ class Writer:
         self._batches.put(batch)
 
     def _serve(self) -> None:
-        try:
-            while (batch := self._batches.get()) is not None:
-                results = self._write([entry.job for entry in batch])
-                for entry, result in zip(batch, results, strict=True):
-                    entry.result = result
-                self._answer(batch)
-        finally:
-            self._on_exit()
+        while (batch := self._batches.get()) is not None:
+            results = self._write([entry.job for entry in batch])
+            for entry, result in zip(batch, results, strict=True):
+                entry.result = result
+            self._answer(batch)
 
     def _answer(self, batch: list[_Entry]) -> None:
         """Wake every loop that has an answer coming or something pending."""

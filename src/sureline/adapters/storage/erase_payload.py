@@ -1,0 +1,87 @@
+"""Erases what quotes a decision's payload, and puts on record that it was erased."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, select, union
+
+from sureline.adapters.storage.labels import BY_DECISION, labelled
+from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import outcomes, payloads, vectors
+from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.errors import NotFound
+
+_OUTCOMES = compiled(
+    select(outcomes.c.seq)
+    .where(
+        outcomes.c.workspace == bindparam("workspace"),
+        outcomes.c.decision_id == bindparam("decision_id"),
+        outcomes.c.payload_digest.is_not(None),
+    )
+    .order_by(outcomes.c.seq)
+)
+_KEPT = compiled(
+    union(
+        *(
+            select(table.c.seq).where(
+                table.c.stream == bindparam(f"{table.name}_stream"),
+                table.c.seq == bindparam(f"{table.name}_seq"),
+            )
+            for table in (payloads, vectors)
+        )
+    )
+)
+_DELETE = tuple(
+    compiled(
+        delete(table).where(
+            table.c.stream == bindparam("of_stream"), table.c.seq == bindparam("of_seq")
+        )
+    )
+    for table in (payloads, vectors)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasePayload:
+    """The job of erasing one decision's payload, vector and the comments on it."""
+
+    workspace: str
+    decision_id: str
+    by: str
+    reason: str
+    at: datetime
+
+    def __call__(self, transaction: Transaction) -> bool:
+        """Erase it; False if there is nothing left to erase. Raises NotFound."""
+        found = transaction.first(BY_DECISION, (self.workspace, self.decision_id))
+        if found is None:
+            raise NotFound(f"there is no decision {self.decision_id!r} in this workspace")
+        decision = labelled(found)
+        comments = transaction.all(_OUTCOMES, (self.workspace, self.decision_id))
+        rows = [
+            seq
+            for seq in (decision.seq, *(row[0] for row in comments))
+            if transaction.first(_KEPT, (STREAM, seq, STREAM, seq)) is not None
+        ]
+        if not rows:
+            return False
+        for statement in _DELETE:
+            transaction.run_many(statement, [(STREAM, seq) for seq in rows])
+        transaction.chain(
+            "erasure",
+            {
+                "workspace": self.workspace,
+                "slice_key": decision.slice_key,
+                "decision_id": self.decision_id,
+                "by": self.by,
+                "reason": self.reason,
+                "erased_at": to_micros(self.at),
+            },
+            body=json.dumps({"rows": rows}).encode("ascii"),
+        )
+        transaction.scrub = True
+        return True

@@ -1,0 +1,209 @@
+"""The first tables: the ledger, what lies apart from it, what follows from it, and access.
+
+Revision: 0001. A released migration is never edited; `tables.py` says how things are now.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision: str | None = None
+branch_labels: str | None = None
+depends_on: str | None = None
+
+_TYPES: dict[str, type[sa.types.TypeEngine[Any]]] = {
+    "text": sa.Text,
+    "bigint": sa.BigInteger,
+    "integer": sa.Integer,
+    "float": sa.Float,
+    "bytes": sa.LargeBinary,
+}
+
+_APPEND_ONLY = (
+    "decisions",
+    "outcomes",
+    "switches",
+    "activations",
+    "policies",
+    "calibrations",
+    "erasures",
+    "consumptions",
+)
+
+
+def _table(name: str, columns: str, *, key: tuple[str, ...], unique: tuple[str, ...] = ()) -> None:
+    """Create a table from `name type, ...`; a question mark admits null."""
+    parts: list[sa.schema.SchemaItem] = []
+    for column in columns.split(", "):
+        column_name, kind = column.split(" ")
+        parts.append(
+            sa.Column(column_name, _TYPES[kind.rstrip("?")](), nullable=kind.endswith("?"))
+        )
+    parts.append(sa.PrimaryKeyConstraint(*key, name=f"pk_{name}"))
+    if unique:
+        parts.append(sa.UniqueConstraint(*unique, name=f"uq_{name}_{'_'.join(unique)}"))
+    op.create_table(name, *parts)
+
+
+def upgrade() -> None:
+    """Create everything."""
+    _create_ledger()
+    _create_what_lies_apart()
+    _create_what_follows()
+    _create_access()
+    _create_indexes()
+    if op.get_bind().dialect.name == "sqlite":
+        _refuse_changes()
+
+
+def downgrade() -> None:
+    """Refuse: dropping a ledger is nobody's wish."""
+    raise NotImplementedError("the first tables cannot be taken back; remove the file instead")
+
+
+def _create_ledger() -> None:
+    _table(
+        "decisions",
+        "stream text, seq bigint, hash bytes, workspace text, id text, slice_key text, "
+        "route text, would_route text?, mode text, score float?, score_bin integer?, "
+        "audit integer, propensity float, attempt integer, policy_hash text, "
+        "measurement_hash text, batch_id text?, content_digest bytes, task_digest bytes, "
+        "created_at bigint, payload_digest bytes, body bytes",
+        key=("stream", "seq"),
+        unique=("workspace", "id"),
+    )
+    _table(
+        "outcomes",
+        "stream text, seq bigint, hash bytes, workspace text, id text, decision_id text, "
+        "action text, correct integer?, source text, by text, anchored integer, "
+        "recorded_at bigint, edited_fields text, payload_digest bytes?",
+        key=("stream", "seq"),
+        unique=("workspace", "id"),
+    )
+    _table(
+        "switches",
+        "stream text, seq bigint, hash bytes, workspace text, scope text, on integer, "
+        "reason text, by text, changed_at bigint",
+        key=("stream", "seq"),
+    )
+    _table(
+        "activations",
+        "stream text, seq bigint, hash bytes, workspace text, subject_kind text, subject text, "
+        "by text, at bigint, note text",
+        key=("stream", "seq"),
+    )
+    _table(
+        "policies",
+        "stream text, seq bigint, hash bytes, workspace text, policy_hash text, "
+        "proposed_at bigint, body bytes",
+        key=("stream", "seq"),
+        unique=("policy_hash",),
+    )
+    _table(
+        "calibrations",
+        "stream text, seq bigint, hash bytes, workspace text, id text, created_at bigint, "
+        "body bytes",
+        key=("stream", "seq"),
+        unique=("id",),
+    )
+    _table(
+        "erasures",
+        "stream text, seq bigint, hash bytes, workspace text, slice_key text, "
+        "decision_id text, by text, reason text, erased_at bigint, body bytes",
+        key=("stream", "seq"),
+    )
+
+
+def _create_what_lies_apart() -> None:
+    _table(
+        "payloads",
+        "stream text, seq bigint, workspace text, salt bytes, answer bytes, request bytes",
+        key=("stream", "seq"),
+    )
+    _table(
+        "vectors",
+        "stream text, seq bigint, workspace text, model_id text, vector bytes",
+        key=("stream", "seq"),
+    )
+
+
+def _create_what_follows() -> None:
+    _table(
+        "consumptions",
+        "workspace text, decision_id text, consumed_at bigint",
+        key=("workspace", "decision_id"),
+    )
+    _table(
+        "heads",
+        "stream text, seq bigint, hash bytes",
+        key=("stream",),
+    )
+    _table(
+        "labels",
+        "workspace text, decision_id text, stream text, seq bigint, source text, "
+        "correct integer, mark bigint",
+        key=("workspace", "decision_id"),
+    )
+    _table(
+        "label_counts",
+        "workspace text, slice_key text, measurement_hash text, score_bin integer, "
+        "stratum text, correct integer, stream text, count bigint",
+        key=(
+            "workspace",
+            "slice_key",
+            "measurement_hash",
+            "score_bin",
+            "stratum",
+            "correct",
+            "stream",
+        ),
+    )
+    _table(
+        "route_counts",
+        "workspace text, slice_key text, route text, stream text, count bigint",
+        key=("workspace", "slice_key", "route", "stream"),
+    )
+
+
+def _create_access() -> None:
+    _table(
+        "api_keys",
+        "id text, workspace text, name text, role text, slices text, secret_hash bytes, "
+        "created_at bigint, revoked_at bigint?",
+        key=("id",),
+        unique=("secret_hash",),
+    )
+    _table(
+        "meta",
+        "name text, value bytes",
+        key=("name",),
+    )
+
+
+def _create_indexes() -> None:
+    rejected = sa.text("route = 'auto_reject'")
+    op.create_index(
+        "ix_decisions_rejected",
+        "decisions",
+        ["workspace", "slice_key", "task_digest"],
+        sqlite_where=rejected,
+        postgresql_where=rejected,
+    )
+    op.create_index("ix_outcomes_decision", "outcomes", ["workspace", "decision_id"])
+    op.create_index("ix_switches_scope", "switches", ["workspace", "scope", "seq"])
+    op.create_index("ix_activations_kind", "activations", ["workspace", "subject_kind", "seq"])
+    op.create_index("ix_labels_mark", "labels", ["mark"])
+
+
+def _refuse_changes() -> None:
+    """Make the database itself refuse to change or delete rows of append-only tables."""
+    for table in _APPEND_ONLY:
+        for act in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+            )
