@@ -80,7 +80,7 @@ def read_proposal(
     try:
         fields = _adapter().validate_python(raw)
     except ValidationError as error:
-        raise _in_words(error) from None
+        raise in_words(error) from None
     given = {name: value for name, value in fields.items() if value is not None}
     given["output"] = fields["output"]
     for name in ("evidence", "alternatives", "generations", "logprobs"):
@@ -101,11 +101,11 @@ def _sources(source: str | list[SourceFields] | None, trusted: bool) -> tuple[So
     return tuple(SourceText(ref=one["ref"], text=one["text"], trusted=trusted) for one in source)
 
 
-def _in_words(error: ValidationError) -> InvalidInput:
-    """Say all faults of a proposal without quoting its content."""
+def in_words(error: ValidationError, *, whole: str = "proposal") -> InvalidInput:
+    """Say all faults of an input without quoting its content; `whole` is its name."""
     faults = []
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        path = ".".join(str(part) for part in fault["loc"]) or "proposal"
+        path = ".".join(str(part) for part in fault["loc"]) or whole
         faults.append((path, fault["msg"]))
     message = "; ".join(f"{path}: {text}" for path, text in faults)
     wrong = InvalidInput(message)
