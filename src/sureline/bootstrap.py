@@ -117,9 +117,8 @@ def open_services(
     )
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     embedder = plugins.embedder or HashingEmbedder()
-    history = HistorySource(
-        embedder=embedder, index=ExactCaseIndex(store.ledger, embedder.model_id)
-    )
+    index = ExactCaseIndex(store.ledger, embedder.model_id, dimension=embedder.dimension)
+    history = HistorySource(embedder=embedder, index=index)
     return Services(
         store=store,
         ledger=store.ledger,

@@ -82,7 +82,7 @@ class Measurer:
             kind = SignalKind.SELF_REPORT
             signals.append(Signal.measured("self_report", kind, proposal.self_report))
         vector, model_id = None, None
-        if self._history is not None:
+        if self._history is not None and policy.weights.get("history", 0.0) > 0.0:
             past, vector, model_id = await self._history.look_up(proposal, policy, verdict_mark)
             signals.append(past)
         if self._sources:
