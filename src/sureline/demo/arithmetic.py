@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from itertools import pairwise
 
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 
-_AMOUNT = re.compile(r"(?<![\w.,])[$£€¥]?(\d{1,3}(?:[.,\u00a0]\d{3})*(?:[.,]\d{2})?)\s?[$£€¥]?\s*$")
+_AMOUNT = re.compile(
+    r"(?<![\w.,:])[$£€¥]?(\d{1,3}(?:[.,\u00a0]\d{3})*(?:[.,]\d{2})?)\s?[$£€¥]?\s*$"
+)
 _RATE = re.compile(r"(\d{1,2}(?:[.,]\d)?)\s?%")
-_TOLERANCE = Decimal("0.02")
 
 
 class ArithmeticSource:
@@ -54,7 +55,9 @@ def sums(text: str, *, total: Decimal, tax: Decimal | None) -> dict[str, bool]:
         tried["goods"] = _adds_up(amounts, total)
     rate = _RATE.search(text)
     if rate is not None and tax is not None:
-        tried["tax"] = _fits_rate(total, tax, Decimal(rate[1].replace(",", ".")))
+        tried["tax"] = _fits_rate(
+            total, tax, Decimal(rate[1].replace(",", ".")), unit=_unit(amounts)
+        )
     paid = _paid(amounts, total)
     if paid is not None:
         tried["paid"] = paid
@@ -79,6 +82,12 @@ def _line_amount(line: str) -> Decimal | None:
     return Decimal(re.sub(r"\D", "", text))
 
 
+def _unit(amounts: Sequence[Decimal]) -> Decimal:
+    """Return the smallest coin that the paper shows: 1 where no amount has decimals."""
+    whole = all(amount.as_tuple().exponent == 0 for amount in amounts)
+    return Decimal(1) if whole else Decimal("0.01")
+
+
 def _adds_up(amounts: Sequence[Decimal], total: Decimal) -> bool:
     """Tell whether two or more consecutive amounts add up to `total`."""
     for start in range(len(amounts) - 1):
@@ -90,13 +99,9 @@ def _adds_up(amounts: Sequence[Decimal], total: Decimal) -> bool:
     return False
 
 
-def _fits_rate(total: Decimal, tax: Decimal, rate: Decimal) -> bool:
-    """Tell whether `tax` is the tax at `rate` percent that is contained in `total`."""
-    unit = Decimal(1) if total == total.to_integral() and tax == tax.to_integral() else None
-    contained = total * rate / (100 + rate)
-    if unit is not None:
-        contained = contained.quantize(unit, ROUND_HALF_UP)
-    return abs(contained - tax) <= (_TOLERANCE if unit is None else unit)
+def _fits_rate(total: Decimal, tax: Decimal, rate: Decimal, unit: Decimal) -> bool:
+    """Tell whether `tax` is the tax at `rate` percent in `total`, give or take one `unit`."""
+    return abs(total * rate / (100 + rate) - tax) <= unit
 
 
 def _paid(amounts: Sequence[Decimal], total: Decimal) -> bool | None:

@@ -18,7 +18,7 @@ _TOTAL = re.compile(r"\btotal\b|summe|合計", re.IGNORECASE)
 _NOT_TOTAL = re.compile(r"sub|sous|zwischen", re.IGNORECASE)
 _TAX = re.compile(r"\b(?:vat|tax|mwst|tva)\b|消費税", re.IGNORECASE)
 _REPAIR = str.maketrans("OolISB", "001158")
-_AMOUNT = re.compile(r"(?<![\w.,])[$£€¥]?([\dOolISB][\dOolISB.,\u00a0]*)\s?[$£€¥]?\s*$")
+_AMOUNT = re.compile(r"(?<![\w.,:])[$£€¥]?([\dOolISB][\dOolISB.,\u00a0]*)\s?[$£€¥]?\s*$")
 _CURRENCIES = {"£": "GBP", "$": "USD", "€": "EUR", "¥": "JPY"}
 _MONTHS = {
     name: number

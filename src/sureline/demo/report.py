@@ -158,8 +158,8 @@ def _sentence(result: DemoResult) -> str:
     labels = sum(certificate.n for certificate in certified)
     return (
         f"Certified: {len(certified)} of {slices} slices may act alone above their thresholds. "
-        f"Each keeps {100 * result.target:g} % precision, wrong with probability at most "
-        f"{100 * result.delta:g} %; {share} of their {labels} labels lie in the certified bands."
+        f"For each, the claim of at least {100 * result.target:g} % precision is wrong with "
+        f"probability at most {100 * result.delta:g} %. {share} of their {labels} labels lie there."
     )
 
 

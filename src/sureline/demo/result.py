@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from sureline.demo.ranking import auroc
 
 Verdicts = Mapping[str, Certificate | Uncertified]
 """Each slice's certificate, or why it has none."""
+Progress = Callable[[str, int, int], None]
+"""Told the stage, how many items it has done, and how many it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ of what comes next. The gate and its checks never see a label that no reviewer g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from sureline.core.values.decision import Decision, Route
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.demo.arithmetic import ArithmeticSource
 from sureline.demo.items import Item, Material
-from sureline.demo.result import DemoResult, Routed, Verdicts
+from sureline.demo.result import DemoResult, Progress, Routed, Verdicts
 from sureline.errors import InvalidInput
 from sureline.gate import Gate
 
@@ -26,9 +26,6 @@ REVIEWER = "simulated reviewer"
 LOGGED_SHARE = 0.6
 _BATCH = 20
 _LOG_ONLY = re.compile(r'(mode"?: "?)log_only')
-
-Progress = Callable[[str, int, int], None]
-"""Told the stage, how many items it has done, and how many it has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rich.text import Text
 from sureline.application.report import Headline, SliceRow
 from sureline.demo.report import headline, slice_rows
 from sureline.demo.result import DemoResult
-from sureline.demo.run import Progress as Told
+from sureline.demo.result import Progress as Told
 
 
 def print_result(console: Console, result: DemoResult) -> None:

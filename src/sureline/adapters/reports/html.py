@@ -46,5 +46,5 @@ def places(value: float | None, digits: int = 3) -> str:
 def curve_floor(data: ReportData) -> float:
     """Choose the lowest precision that the risk-coverage figure shows, so that all of it fits."""
     shown = [point.precision for curve in data.curves for point in curve.points]
-    lowest = min([*shown, data.headline.target - 0.05])
+    lowest = min([*shown, round(data.headline.target - 0.05, 6)])
     return next((floor for floor in _FLOORS if floor <= lowest), 0.0)
