@@ -54,6 +54,11 @@ class SliceResult:
         """Tell whether there is a certificate."""
         return isinstance(self.result, Certificate)
 
+    @property
+    def status(self) -> str:
+        """Return `certified`, or the reason why not."""
+        return "certified" if isinstance(self.result, Certificate) else self.result.reason.value
+
 
 @dataclass(slots=True)
 class _Labels:

@@ -27,7 +27,7 @@ def shortfall(tally: Tally, *, slice_key: str, target: float, delta: float) -> U
     bound, threshold = best
     message = (
         f"{tally.n} labels, but no band of scores is precise enough: the best lower bound is "
-        f"{bound:.3f} at scores >= {threshold:.6g}, and {target:g} is needed"
+        f"{bound:.3f} at scores >= {threshold:.10g}, and {target:g} is needed"
     )
     return Uncertified(
         slice_key=slice_key,
@@ -72,7 +72,7 @@ def _insufficient(
 ) -> Uncertified:
     end, least = _nearest(tally, ends, level)
     missing = _confirmed(tally, end, least, level)
-    where = "" if end is None else f" at scores >= {tally.threshold[end]:.6g}"
+    where = "" if end is None else f" at scores >= {tally.threshold[end]:.10g}"
     found = "No labels" if not tally.n else f"{tally.n} labels are too few"
     message = (
         f"{found}: {missing} more labels without an error{where} would do"
