@@ -25,6 +25,14 @@ def create(
     slices: Annotated[
         list[str] | None, typer.Option("--slice", help="Only this slice; repeat for more.")
     ] = None,
+    trusted_sources: Annotated[
+        bool,
+        typer.Option(
+            "--trusted-sources",
+            help="For a program that fetches the sources itself: they are believed. Without it "
+            "an agent's sources count as claimed.",
+        ),
+    ] = False,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
@@ -40,6 +48,7 @@ def create(
             workspace=workspace,
             slices=tuple(slices or ()),
             at=services.clock.now(),
+            trusted_sources=trusted_sources,
         )
 
     key, secret = on_store(work, store=store, workspace=workspace)
@@ -102,6 +111,7 @@ def _json(key: ApiKey) -> dict[str, Any]:
         "role": key.role,
         "workspace": key.workspace,
         "slices": list(key.slices),
+        "trusted_sources": key.trusted_sources,
         "created_at": key.created_at.isoformat(),
         "revoked_at": None if key.revoked_at is None else key.revoked_at.isoformat(),
     }

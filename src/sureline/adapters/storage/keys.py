@@ -33,6 +33,7 @@ _COLUMNS = (
     api_keys.c.workspace,
     api_keys.c.slices,
     api_keys.c.created_at,
+    api_keys.c.trusted_sources,
     api_keys.c.revoked_at,
 )
 _INSERT = insertion(api_keys)
@@ -69,7 +70,14 @@ class SqlKeys:
         self._database = database
 
     async def create(
-        self, *, name: str, role: Role, workspace: str, slices: Sequence[str], at: datetime
+        self,
+        *,
+        name: str,
+        role: Role,
+        workspace: str,
+        slices: Sequence[str],
+        at: datetime,
+        trusted_sources: bool = False,
     ) -> tuple[ApiKey, str]:
         """Make a key and return it with its secret, `sl_<role>_<random>`."""
         secret = f"sl_{role.value}_{secrets.token_urlsafe(SECRET_BYTES)}"
@@ -80,6 +88,7 @@ class SqlKeys:
             workspace=workspace,
             slices=tuple(slices),
             created_at=at,
+            trusted_sources=trusted_sources,
         )
         row = _INSERT.row(
             {
@@ -90,6 +99,7 @@ class SqlKeys:
                 "slices": json.dumps(key.slices, ensure_ascii=False),
                 "secret_hash": _hash(secret),
                 "created_at": to_micros(at),
+                "trusted_sources": int(trusted_sources),
                 "revoked_at": None,
             }
         )
@@ -132,5 +142,6 @@ def _api_key(row: Sequence[Any]) -> ApiKey:
         workspace=row[3],
         slices=tuple(json.loads(row[4])),
         created_at=from_micros(row[5]),
-        revoked_at=None if row[6] is None else from_micros(row[6]),
+        trusted_sources=row[6] == 1,
+        revoked_at=None if row[7] is None else from_micros(row[7]),
     )

@@ -269,6 +269,7 @@ api_keys = Table(
     _text("slices"),
     _bytes("secret_hash"),
     _whole("created_at"),
+    Column("trusted_sources", Integer, nullable=False),
     _whole("revoked_at", null=True),
     PrimaryKeyConstraint("id"),
     UniqueConstraint("secret_hash"),

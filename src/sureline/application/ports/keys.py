@@ -24,7 +24,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """An API key without its secret; no `slices` means all slices of the workspace."""
+    """An API key without its secret; no `slices` means all slices of the workspace.
+
+    `trusted_sources` says that what an agent sends with this key as a source is the real source
+    (its caller fetched it, not the agent); otherwise it counts as claimed (G34).
+    """
 
     id: str
     name: str
@@ -32,6 +36,7 @@ class ApiKey:
     workspace: str
     slices: tuple[str, ...]
     created_at: datetime
+    trusted_sources: bool = False
     revoked_at: datetime | None = None
 
 
@@ -39,7 +44,14 @@ class Keys(Protocol):
     """Keeps API keys; only a hash of the secret is stored."""
 
     async def create(
-        self, *, name: str, role: Role, workspace: str, slices: Sequence[str], at: datetime
+        self,
+        *,
+        name: str,
+        role: Role,
+        workspace: str,
+        slices: Sequence[str],
+        at: datetime,
+        trusted_sources: bool = False,
     ) -> tuple[ApiKey, str]:
         """Make a key and return it with its secret, which is shown this once."""
 

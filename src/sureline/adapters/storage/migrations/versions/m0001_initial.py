@@ -173,7 +173,7 @@ def _create_access() -> None:
     _table(
         "api_keys",
         "id text, workspace text, name text, role text, slices text, secret_hash bytes, "
-        "created_at bigint, revoked_at bigint?",
+        "created_at bigint, trusted_sources integer, revoked_at bigint?",
         key=("id",),
         unique=("secret_hash",),
     )
