@@ -45,12 +45,14 @@ class Plugins:
     """What a program brings along: signal sources, a judge, models by name, an embedder.
 
     `models` maps the names that a policy's `output.model` uses to pydantic model classes.
+    `most_cases` is how many of a slice's latest verdicts are kept for similarity search.
     """
 
     signals: Sequence[SignalSource] = ()
     judge: Judge | None = None
     models: Mapping[str, Any] = field(default_factory=dict)
     embedder: Embedder | None = None
+    most_cases: int = 20_000
     clock: Clock = field(default_factory=SystemClock)
     hard_switch: HardSwitch = field(default_factory=EnvironmentSwitch)
     new_id: Callable[[], str] = new_id
@@ -117,7 +119,12 @@ def open_services(
     )
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     embedder = plugins.embedder or HashingEmbedder()
-    index = ExactCaseIndex(store.ledger, embedder.model_id, dimension=embedder.dimension)
+    index = ExactCaseIndex(
+        store.ledger,
+        embedder.model_id,
+        dimension=embedder.dimension,
+        most=plugins.most_cases,
+    )
     history = HistorySource(embedder=embedder, index=index)
     return Services(
         store=store,

@@ -1,0 +1,125 @@
+"""P1: decide with a durable record, beside the same rows inserted raw by group commit.
+
+64 callers through the library: without history, then with a slice window of 20,000 and of
+100,000 past cases (256 dimensions). Then the p99 at half of the peak.
+
+Run: python -m benchmarks.p1_decide [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import sureline
+from benchmarks.filled_store import fill, policy_text, proposal
+from benchmarks.raw_insert import raw_insert
+
+CALLERS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One configuration's medians."""
+
+    window: int
+    per_second: float
+    raw: float
+    p99_ms: float
+
+    @property
+    def ratio(self) -> float:
+        return self.per_second / self.raw
+
+
+async def peak(gate: sureline.Gate, decisions: int, first: int) -> float:
+    """Return decisions per second from 64 callers."""
+    numbers = iter(range(first, first + decisions))
+
+    async def call() -> None:
+        for number in numbers:
+            await gate.decide(**proposal(number))
+
+    start = time.perf_counter()
+    await asyncio.gather(*(call() for _ in range(CALLERS)))
+    return decisions / (time.perf_counter() - start)
+
+
+async def p99_at(gate: sureline.Gate, per_second: float, decisions: int, first: int) -> float:
+    """Return the 99th percentile in milliseconds when decisions arrive evenly at a rate."""
+    seconds: list[float] = []
+    start = time.perf_counter()
+
+    async def one(number: int) -> None:
+        due = start + (number - first) / per_second
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        before = time.perf_counter()
+        await gate.decide(**proposal(number))
+        seconds.append(time.perf_counter() - before)
+
+    await asyncio.gather(*(one(number) for number in range(first, first + decisions)))
+    return 1000 * statistics.quantiles(seconds, n=100)[98]
+
+
+async def measure(path: Path, policy: Path, decisions: int) -> tuple[float, float]:
+    """Return the peak rate and the p99 at half of it."""
+    plugins = sureline.Plugins(most_cases=100_000)
+    async with sureline.Gate.open(policy, store=f"sqlite:///{path}", plugins=plugins) as gate:
+        await peak(gate, CALLERS, 10_000_000)
+        rate = await peak(gate, decisions, 0)
+        return rate, await p99_at(gate, rate / 2, min(decisions, int(rate)), decisions)
+
+
+def run(window: int, decisions: int, rounds: int) -> Run:
+    """Measure one window size; ratios are taken side by side, round by round."""
+    rates, raws, tails = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        policy = Path(folder, "policy.yaml")
+        policy.write_text(policy_text(window), encoding="utf-8")
+        for number in range(rounds):
+            path = Path(folder, f"ours-{number}.db")
+            if window:
+                fill(path, window)
+            rate, tail = asyncio.run(measure(path, policy, decisions))
+            plain = Path(folder, f"plain-{number}.db")
+            asyncio.run(measure(plain, policy, decisions))
+            raws.append(raw_insert(plain, Path(folder, f"raw-{number}.db")).per_second)
+            rates.append(rate)
+            tails.append(tail)
+    return Run(
+        window=window,
+        per_second=statistics.median(rates),
+        raw=statistics.median(raws),
+        p99_ms=statistics.median(tails),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer decisions and rounds")
+    quick = parser.parse_args().quick
+    decisions, rounds = (2_000, 1) if quick else (6_400, 3)
+    table = Table("window", "decisions/s", "raw/s", "ratio", "target", "p99 at half of peak, ms")
+    for window, target in ((0, 0.25), (20_000, 0.12), (100_000, 0.05)):
+        one = run(window, decisions, rounds)
+        table.add_row(
+            f"{window:,}",
+            f"{one.per_second:,.0f}",
+            f"{one.raw:,.0f}",
+            f"{one.ratio:.2f}",
+            f">= {target}",
+            f"{one.p99_ms:.1f} (<= 30)",
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
