@@ -70,8 +70,10 @@ async def run(rows: int, dimension: int, repeat: int) -> None:
     index = ExactCaseIndex(cases, model_id=MODEL, dimension=dimension, most=rows)
     start = perf_counter()
     await index.refresh()
-    print(f"rebuilt {rows:,} x {dimension} in {perf_counter() - start:.2f} s; load "
-          f"{os.getloadavg()[0]:.2f}")
+    print(
+        f"rebuilt {rows:,} x {dimension} in {perf_counter() - start:.2f} s; load "
+        f"{os.getloadavg()[0]:.2f}"
+    )
 
     def ask(vector: NDArray[np.float32]) -> Awaitable[Neighbourhood]:
         return index.search(workspace="w", slice_key="s", vector=vector, k=K, window=rows)
@@ -110,8 +112,10 @@ def report(read: float, one: float, singles: float, together: float) -> None:
     print(f"one read of the matrix (max)   {read:8.2f} ms")
     print(f"one query                      {one:8.2f} ms   {one / read:.2f} x   (target <= 1.3)")
     print(f"64 single queries              {singles:8.2f} ms")
-    print(f"64 waiting queries             {together:8.2f} ms   1/{singles / together:.2f}"
-          "   (target <= 1/6)")
+    print(
+        f"64 waiting queries             {together:8.2f} ms   1/{singles / together:.2f}"
+        "   (target <= 1/6)"
+    )
 
 
 def main() -> None:

@@ -75,7 +75,8 @@ class HashingEmbedder:
         weights = np.rint((np.log(counts) + 1.0) * _WEIGHT_STEPS)
         weights[(mixed & _SIGN).astype(bool)] *= -1.0
         places = (mixed >> _BUCKET) % np.uint64(self.dimension)
-        row: NDArray[np.float64] = np.bincount(places.astype(np.intp), weights, self.dimension)
+        total = np.bincount(places.astype(np.intp), weights, self.dimension)
+        row: NDArray[np.float64] = total.astype(np.float64, copy=False)
         length = np.sqrt(row @ row)
         return row / length if length else row
 

@@ -16,7 +16,7 @@ from sureline.errors import EmbeddingFailed, MissingExtra
 MAX_CHARACTERS = 200_000
 """About a second and a half; longer texts are refused, never cut (H12)."""
 
-CHUNK_CHARACTERS = 400
+CHUNK_CHARACTERS = 200
 """A text's chunks count alike, so that the one sentence that differs is not averaged away."""
 
 _CHUNKS_AT_ONCE = 64
@@ -29,7 +29,7 @@ class _Encoder(Protocol):
 class SentenceEmbedder:
     """Embeds texts by meaning with the Universal Sentence Encoder (multilingual, 512 numbers).
 
-    A text longer than 400 characters is cut into chunks between words; its vector is the mean of
+    A text longer than 200 characters is cut into chunks between words; its vector is the mean of
     theirs, scaled to unit length, as `model_id` says. The model is loaded at the first text and
     runs in a thread of its own. Raises MissingExtra without the extra `local`.
     """
@@ -62,7 +62,9 @@ class SentenceEmbedder:
     def _rows(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            chunks = split(normal_form(text))
+            # The tokenizer wants UTF-8, which has no lone surrogates.
+            form = normal_form(text).encode("utf-8", "replace").decode()
+            chunks = split(form)
             if chunks:
                 row[:] = self._mean(chunks)
         return rows
@@ -76,7 +78,7 @@ class SentenceEmbedder:
 
 
 def split(form: str) -> list[str]:
-    """Cut a text into chunks of at most 400 characters, between words where there are any."""
+    """Cut a text into chunks of at most 200 characters, between words where there are any."""
     chunks = []
     while len(form) > CHUNK_CHARACTERS:
         end = form.rfind(" ", 1, CHUNK_CHARACTERS + 1)

@@ -50,7 +50,7 @@ class ExactCaseIndex:
     """
 
     def __init__(
-        self, source: CaseSource, *, model_id: str, dimension: int, most: int = MOST_CASES
+        self, source: CaseSource, model_id: str, *, dimension: int, most: int = MOST_CASES
     ) -> None:
         if most < 1:
             raise InvalidInput("expected at least 1", field="most")
@@ -59,7 +59,7 @@ class ExactCaseIndex:
         self.dimension = dimension
         self.refused: Counter[str] = Counter()
         self._source = source
-        self._most = most
+        self.most = most
         self._banks: dict[Scope, CaseBank] = {}
         self._cursor = 0
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sureline-search")
@@ -173,7 +173,7 @@ class ExactCaseIndex:
         scope = (case.workspace, case.slice_key)
         bank = self._banks.get(scope)
         if bank is None:
-            bank = self._banks[scope] = CaseBank(self.dimension, self._most)
+            bank = self._banks[scope] = CaseBank(self.dimension, self.most)
         if case.approved is None:
             bank.remove(case.decision_id)
             return

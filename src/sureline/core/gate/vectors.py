@@ -21,7 +21,8 @@ def vector_fault(vector: NDArray[np.float32], dimension: int) -> str | None:
     if vector.dtype != np.float32 or vector.shape != (dimension,):
         return "bad_vector"
     # One sum finds NaN and infinities too: squares never cancel.
-    square = float(vector @ vector)
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = float(vector @ vector)
     if square == 0.0:
         return "bad_vector" if vector.any() else "empty_text"
     if not math.isfinite(square) or abs(math.sqrt(square) - 1.0) > _LENGTH_TOLERANCE:

@@ -1,0 +1,102 @@
+"""The index's self-check: it holds what the ledger holds and finds what brute force finds (H15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureline.adapters.search.exact import CaseSource, ExactCaseIndex, Scope
+from sureline.application.ports.cases import PastCase
+
+_K = 10
+_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """How many cases the index has and should have, and how many queries disagreed."""
+
+    cases: int
+    expected: int
+    queries: int
+    disagreements: int
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the index may be trusted."""
+        return self.cases == self.expected and not self.disagreements
+
+
+async def check(
+    index: ExactCaseIndex, source: CaseSource, *, queries: int = 16, seed: int = 0
+) -> CheckReport:
+    """Compare `index` with everything that `source` holds, and `queries` searches with brute force.
+
+    A query is a stored vector; it agrees when the best similarities are the same within 1e-4.
+    Cases beyond what the index keeps are not expected of it.
+    """
+    expected = await _replay(index, source)
+    sizes = index.sizes
+    wrong_counts = sum(
+        len(expected.get(scope, ())) != sizes.get(scope, 0) for scope in expected.keys() | sizes
+    )
+    random = np.random.default_rng(seed)
+    scopes = sorted(expected)
+    disagreements, asked = wrong_counts, 0
+    for _ in range(queries if scopes else 0):
+        scope = scopes[int(random.integers(len(scopes)))]
+        vectors = expected[scope]
+        asked += 1
+        disagreements += not await _agrees(index, scope, vectors, random)
+    return CheckReport(
+        cases=sum(sizes.values()),
+        expected=sum(map(len, expected.values())),
+        queries=asked,
+        disagreements=disagreements,
+    )
+
+
+async def _replay(index: ExactCaseIndex, source: CaseSource) -> dict[Scope, NDArray[np.float32]]:
+    live: dict[Scope, dict[str, PastCase]] = {}
+    cursor = 0
+    while cases := await source.cases_since(cursor, index.model_id):
+        for case in cases:
+            scope = live.setdefault((case.workspace, case.slice_key), {})
+            scope.pop(case.decision_id, None)
+            if case.approved is not None:
+                scope[case.decision_id] = case
+        cursor = cases[-1].cursor
+    return {
+        scope: np.stack(
+            [np.frombuffer(case.vector, dtype="<f4") for case in latest.values()][-index.most :]
+        )
+        for scope, latest in live.items()
+        if latest
+    }
+
+
+async def _agrees(
+    index: ExactCaseIndex,
+    scope: Scope,
+    vectors: NDArray[np.float32],
+    random: np.random.Generator,
+) -> bool:
+    """Tell whether a random stored vector's best similarities are those of all cosines."""
+    query = vectors[int(random.integers(len(vectors)))].astype(np.float32)
+    workspace, slice_key = scope
+    found = await index.search(
+        workspace=workspace,
+        slice_key=slice_key,
+        vector=query,
+        k=min(_K, len(vectors)),
+        window=index.most,
+    )
+    cosines = vectors.astype(np.float64) @ query.astype(np.float64)
+    # Near-duplicates count once, so the search's similarities are a part of brute force's.
+    return (
+        bool(found.neighbours)
+        and abs(found.neighbours[0].similarity - cosines.max()) < _TOLERANCE
+        and all(np.abs(cosines - near.similarity).min() < _TOLERANCE for near in found.neighbours)
+    )
