@@ -1,0 +1,84 @@
+"""`sureline serve`: answer over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from typing import Annotated
+
+import typer
+
+from sureline.application.ports.keys import Role
+from sureline.bootstrap import Services, open_services
+from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
+from sureline.cli.output import note, say
+from sureline.errors import InvalidInput
+
+
+def serve(
+    policy: PolicyOption = None,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
+    ] = 8700,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+) -> None:
+    """Answer over HTTP until told to stop.
+
+    The first start prints an admin key, this once. See docs/reference/http.md.
+    """
+    from sureline.web.app import create_app
+    from sureline.web.server import HttpServer, listen, log_to_stderr
+
+    services = open_services(store, workspace=workspace)
+    try:
+        asyncio.run(services.prepare(policy))
+        first_key = asyncio.run(_first_key(services, host))
+        listener = listen(host, port)
+        with listener:
+            if first_key is not None:
+                say(first_key)
+                note("this is the first admin key; it is shown this once: keep it now")
+            note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
+            log_to_stderr()
+            HttpServer(create_app(services)).run(sockets=[listener])
+    finally:
+        services.close()
+
+
+async def _first_key(services: Services, host: str) -> str | None:
+    """Return the secret of a new admin key if there is no key yet.
+
+    Raises InvalidInput if others than this machine could use it.
+    """
+    keys = await services.keys.all(services.workspace)
+    if any(key.revoked_at is None for key in keys):
+        return None
+    if not is_loopback(host):
+        raise InvalidInput(
+            f"there are no API keys yet, so only this machine may connect: make one first with "
+            f"`sureline keys create --name you --role admin`, or leave --host {host} out"
+        )
+    _, secret = await services.keys.create(
+        name="first admin",
+        role=Role.ADMIN,
+        workspace=services.workspace,
+        slices=(),
+        at=services.clock.now(),
+    )
+    return secret
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach `host`; a name other than localhost is not it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,1 @@
+"""The HTTP server: every way in from the network."""

@@ -1,0 +1,1 @@
+"""What each HTTP operation does, one file per subject."""

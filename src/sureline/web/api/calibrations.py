@@ -1,0 +1,91 @@
+"""Compute certificates from the labels and make them current."""
+
+from __future__ import annotations
+
+from sureline.application.recalibrate import calibration_json
+from sureline.errors import NotFound, PolicyError
+from sureline.web.api.policies import check_whole
+from sureline.web.api.shapes import (
+    ActivatedShape,
+    ActivationFields,
+    CalibrationShape,
+    CalibrationsShape,
+)
+from sureline.web.faults import NotReady
+from sureline.web.operation import ADMINS, READERS, Answer, Call, Operation
+from sureline.web.reply import Reply
+
+
+async def show(call: Call) -> Reply:
+    """Return the stored calibrations."""
+    found = await call.context.services.registry.calibrations(call.key.workspace)
+    return Reply.json(
+        {
+            "calibrations": [
+                {
+                    "id": one["id"],
+                    "created_at": one["created_at"].isoformat(),
+                    "active": one["active"],
+                }
+                for one in found
+            ]
+        }
+    )
+
+
+async def compute(call: Call) -> Reply:
+    """Certify every slice from its labels, as a proposal."""
+    check_whole(call)
+    work = call.context.services.recalibrator.recalibrate()
+    try:
+        calibration = await call.context.off_loop(work)
+    except PolicyError as error:
+        raise NotReady("no policy can be used here; nothing was computed") from error
+    return Reply.json(calibration_json(calibration), status=201)
+
+
+async def activate(call: Call) -> Reply:
+    """Make a calibration's certificates current."""
+    check_whole(call)
+    services, wanted = call.context.services, call.params["id"]
+    known = await services.registry.calibrations(call.key.workspace)
+    if wanted not in {one["id"] for one in known}:
+        raise NotFound("there is no such calibration")
+    note = call.body.get("note", "")
+    await services.recalibrator.activate(wanted, by=call.key.name, note=note)
+    return Reply.json({"kind": "calibration", "subject": wanted, "by": call.key.name})
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/v1/calibrations",
+        name="listCalibrations",
+        about="Return the stored calibrations, newest first.",
+        run=show,
+        roles=READERS,
+        answers={200: Answer("The calibrations.", CalibrationsShape)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/calibrations",
+        name="recalibrate",
+        about="Compute certificates and reliability from the labels. Nothing changes until the "
+        "result is activated.",
+        run=compute,
+        roles=ADMINS,
+        answers={201: Answer("The calibration, stored as a proposal.", CalibrationShape)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/calibrations/{id}/activate",
+        name="activateCalibration",
+        about="Make a calibration's certificates current, in every process.",
+        run=activate,
+        roles=ADMINS,
+        body=ActivationFields,
+        may_be_empty=True,
+        answers={200: Answer("The calibration holds now.", ActivatedShape)},
+        problems=frozenset({404}),
+    ),
+)

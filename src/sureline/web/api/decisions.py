@@ -1,0 +1,115 @@
+"""Decide, read a decision, use an approval: what agents call."""
+
+from __future__ import annotations
+
+from sureline.application.answer import Answer as Decided
+from sureline.application.encode import splice
+from sureline.application.intake import ProposalFields, read_proposal
+from sureline.application.ports.keys import ApiKey, Role
+from sureline.application.ports.ledger import StoredDecision
+from sureline.errors import NotFound, PolicyError
+from sureline.web.access import check_slice
+from sureline.web.api.shapes import DecisionShape
+from sureline.web.faults import NotReady
+from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
+from sureline.web.reply import Reply
+
+_SUBMITTERS = frozenset({Role.AGENT, Role.ADMIN})
+
+
+async def decide(call: Call) -> Reply:
+    """Answer with the decision's stored bytes: 201 if it was made now, 200 if it was there."""
+    context, key = call.context, call.key
+    clock = context.services.clock
+    started = clock.monotonic()
+    proposal = read_proposal(call.body, workspace=key.workspace, trusted=_may_vouch(key))
+    check_slice(key, proposal.slice_key)
+    with context.deciding:
+        try:
+            answer: Decided = await context.services.decider.decide(proposal)
+        except PolicyError as error:
+            raise NotReady("no policy can be used here; nothing was decided") from error
+    if answer.made is None:
+        context.metrics.count_replay()
+        return Reply(body=answer.response)
+    context.metrics.count_decision(answer.made, clock.monotonic() - started)
+    return Reply(body=answer.response, status=201)
+
+
+async def show(call: Call) -> Reply:
+    """Return a decision as it is stored."""
+    stored = await own_decision(call)
+    return Reply(body=splice(stored.body, stored.answer))
+
+
+async def consume(call: Call) -> Reply:
+    """Use an approval: once, and only while nothing speaks against it."""
+    stored = await own_decision(call)
+    try:
+        used = await call.context.services.consumer.consume(stored.workspace, stored.id)
+    except PolicyError as error:
+        raise NotReady("no policy can be used here; the approval was not used") from error
+    return Reply(body=used.response)
+
+
+async def own_decision(call: Call) -> StoredDecision:
+    """Return the decision that the address names, if the key may see it.
+
+    Raises NotFound, also for another workspace's decision, and Forbidden for another slice's.
+    """
+    return await decision_of(call, call.params["id"])
+
+
+async def decision_of(call: Call, decision_id: str) -> StoredDecision:
+    """Return a decision that the key may see. Raises as `own_decision` does."""
+    stored = await call.context.services.ledger.decision(call.key.workspace, decision_id)
+    if stored is None:
+        raise NotFound("there is no such decision")
+    check_slice(call.key, stored.slice_key)
+    return stored
+
+
+def _may_vouch(key: ApiKey) -> bool:
+    """Tell whether sources that come with this key are believed; else they count as claimed."""
+    return key.role is Role.ADMIN or key.trusted_sources
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/v1/decisions",
+        name="decide",
+        about="Decide about one output. The decision is on disk when this answers. The same `id` "
+        "with the same content gives the stored decision again.",
+        run=decide,
+        roles=_SUBMITTERS,
+        body=ProposalFields,
+        reads_itself=True,
+        answers={
+            201: Answer("The decision, just made.", DecisionShape),
+            200: Answer("The decision that was stored under this id before.", DecisionShape),
+        },
+        problems=frozenset({409}),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/decisions/{id}",
+        name="showDecision",
+        about="Return a decision as it was recorded.",
+        run=show,
+        roles=ALL_ROLES,
+        answers={200: Answer("The decision.", DecisionShape)},
+        problems=frozenset({404}),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/decisions/{id}/consume",
+        name="consumeApproval",
+        about="Use an approval: once, within its time, and only while no switch is on. Act only "
+        "after this has answered 200.",
+        run=consume,
+        roles=_SUBMITTERS,
+        answers={200: Answer("The decision; the approval is used up now.", DecisionShape)},
+        problems=frozenset({404, 409}),
+    ),
+)

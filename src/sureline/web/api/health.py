@@ -1,0 +1,65 @@
+"""Is it alive, is it ready, and what does it count?"""
+
+from __future__ import annotations
+
+from sureline.errors import PolicyError
+from sureline.web.api.policies import check_whole
+from sureline.web.api.shapes import HealthShape, ReadyShape
+from sureline.web.faults import NotReady
+from sureline.web.operation import READERS, Answer, Call, Operation
+from sureline.web.reply import Reply
+
+_ALIVE = Reply.json({"status": "ok"})
+
+
+async def health(call: Call) -> Reply:  # noqa: ARG001 - it needs nothing, and that is the point
+    """Answer without touching the store."""
+    return _ALIVE
+
+
+async def ready(call: Call) -> Reply:
+    """Answer once the store can be read and has a policy."""
+    services = call.context.services
+    mark = await services.registry.activation_mark()
+    try:
+        policy = await services.policies.current(mark)
+    except PolicyError as error:
+        raise NotReady("no policy can be used here") from error
+    return Reply.json({"status": "ready", "policy": policy.hash})
+
+
+async def metrics(call: Call) -> Reply:
+    """Return the server's counters."""
+    check_whole(call)
+    counted = call.context.metrics
+    return Reply(body=counted.text(), media_type=counted.content_type)
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/healthz",
+        name="health",
+        about="Tell that the process answers; needs no key and no store.",
+        run=health,
+        answers={200: Answer("It answers.", HealthShape)},
+    ),
+    Operation(
+        method="GET",
+        path="/readyz",
+        name="ready",
+        about="Tell that the store can be read and has a policy; needs no key.",
+        run=ready,
+        answers={200: Answer("It can decide.", ReadyShape)},
+        problems=frozenset({503}),
+    ),
+    Operation(
+        method="GET",
+        path="/metrics",
+        name="metrics",
+        about="Return the server's counters for Prometheus.",
+        run=metrics,
+        roles=READERS,
+        answers={200: Answer("The counters.", str, "text/plain")},
+    ),
+)

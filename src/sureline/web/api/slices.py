@@ -1,0 +1,120 @@
+"""What each slice may do now, and on what proof."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sureline.application.current import Current, active_certificates
+from sureline.bootstrap import Services
+from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.errors import PolicyError
+from sureline.web.api.shapes import SlicesShape
+from sureline.web.faults import NotReady
+from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
+from sureline.web.reply import Reply
+
+
+async def show(call: Call) -> Reply:
+    """Return the slices that the key may see."""
+    services, workspace = call.context.services, call.key.workspace
+    try:
+        policy = await services.policies.latest()
+    except PolicyError as error:
+        raise NotReady("no policy can be used here") from error
+    seen = [key for key in sorted(policy.slices) if not call.key.slices or key in call.key.slices]
+    certificates = await active_certificates(services.registry, workspace)
+    missing = await _missing(services, workspace)
+    routes = await services.ledger.route_counts(workspace)
+    found = []
+    for key in seen:
+        current = Current(
+            policy=policy.slices[key],
+            certificate=certificates.get(key),
+            action_classes=policy.action_classes,
+            policy_hash=policy.hash,
+            measurement_hash=policy.measurement_hashes[key],
+        )
+        found.append(_slice_json(services, current, missing.get(key), routes.get(key, {})))
+    return Reply.json({"slices": found})
+
+
+async def _missing(services: Services, workspace: str) -> Mapping[str, dict[str, Any]]:
+    """Return by slice what the newest calibration says is missing."""
+    stored = await services.registry.calibrations(workspace)
+    body = await services.registry.calibration(stored[0]["id"]) if stored else None
+    if body is None:
+        return {}
+    return {entry["slice_key"]: entry for entry in json.loads(body)["uncertified"]}
+
+
+def _slice_json(
+    services: Services,
+    current: Current,
+    missing: dict[str, Any] | None,
+    routes: Mapping[str, int],
+) -> dict[str, Any]:
+    policy, certificate = current.policy, current.certificate
+    threshold = threshold_now(
+        policy,
+        certificate,
+        measurement_hash=current.measurement_hash,
+        stakes=policy.stakes,
+        now=services.clock.now(),
+    )
+    shown = None
+    if certificate is not None and threshold.absent is None:
+        shown = {**asdict(certificate), "issued_at": certificate.issued_at.isoformat()}
+    return {
+        "slice_key": policy.key,
+        "mode": policy.mode,
+        "policy": current.policy_hash,
+        "measurement": current.measurement_hash,
+        "target_precision": policy.target_precision,
+        "delta": policy.delta,
+        "threshold": threshold.auto,
+        "uncertified": threshold.uncertified,
+        "certificate": shown,
+        "missing": None if shown is not None else _missing_json(threshold, missing),
+        "routes": dict(routes),
+    }
+
+
+def _missing_json(threshold: Threshold, missing: dict[str, Any] | None) -> dict[str, Any]:
+    """Say why no certificate holds: what the labels lack, or why one that there is does not."""
+    if threshold.absent not in {None, "none"}:
+        return _reason(str(threshold.absent), "There is a certificate, but it does not hold.")
+    if missing is None:
+        return _reason("not_activated", "No certificate for this slice is active.")
+    return {
+        "reason": missing["reason"],
+        "message": missing["message"],
+        "n": missing["n"],
+        "labels_missing": missing["labels_missing"],
+        "best_lower_bound": missing["best_lower_bound"],
+    }
+
+
+def _reason(code: str, message: str) -> dict[str, Any]:
+    return {
+        "reason": code,
+        "message": message,
+        "n": None,
+        "labels_missing": None,
+        "best_lower_bound": None,
+    }
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/v1/slices",
+        name="listSlices",
+        about="Return each slice with its mode and its certificate, or what is missing for one.",
+        run=show,
+        roles=ALL_ROLES,
+        answers={200: Answer("The slices that the key may see.", SlicesShape)},
+    ),
+)

@@ -1,0 +1,90 @@
+"""Where every error of a request ends: as a problem for the caller and a line for the log."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import PurePath
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sureline.errors import StoreError, SurelineError
+from sureline.web.faults import ClientGone
+from sureline.web.metrics import UNKNOWN_PATH, Metrics
+from sureline.web.problems import internal_error, problem_of
+from sureline.web.reply import Reply
+
+logger = logging.getLogger("sureline.web")
+
+
+class Boundary:
+    """ASGI middleware around all operations; also counts responses."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on, with its path undecoded (see `endpoint`)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        raw_path = scope.get("raw_path")
+        if raw_path is not None:
+            scope["path"] = raw_path.decode("latin-1")
+        sent = _Sent(send)
+        try:
+            await self._app(scope, receive, sent)
+        except ClientGone:
+            return
+        except SurelineError as error:
+            await _answer(sent, _reply_to(error))
+        except Exception as error:  # noqa: BLE001 - the last boundary before the network
+            logger.error("%s", _safe_trace(error))  # noqa: TRY400 - the trace quotes no message
+            await _answer(sent, internal_error())
+        self._count(scope, sent.status)
+
+    def _count(self, scope: Scope, status: int) -> None:
+        route = scope.get("route")
+        if route is None:
+            self._metrics.count_request(UNKNOWN_PATH, UNKNOWN_PATH, status)
+            return
+        method = UNKNOWN_PATH if status == 405 else scope["method"]
+        self._metrics.count_request(route.path, method, status)
+
+
+class _Sent:
+    """Passes messages on and remembers the status; 0 before the response starts."""
+
+    __slots__ = ("_send", "status")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+
+
+async def _answer(sent: _Sent, reply: Reply) -> None:
+    if sent.status == 0:  # a response under way cannot be taken back; it stays incomplete
+        await reply.send(sent)
+
+
+def _reply_to(error: SurelineError) -> Reply:
+    if isinstance(error, StoreError):
+        logger.error("the store failed: %s", error.message)
+    elif error.status >= 500 and type(error) is SurelineError:
+        logger.error("%s", _safe_trace(error))
+    return problem_of(error)
+
+
+def _safe_trace(error: BaseException) -> str:
+    """Name an error's class and where it came from; its message may quote a payload."""
+    frames = [
+        f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}"
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    return f"{type(error).__name__} at " + " < ".join(reversed(frames))

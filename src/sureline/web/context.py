@@ -1,0 +1,71 @@
+"""What every operation of one server shares."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sureline.bootstrap import Services
+from sureline.web.access import Access
+from sureline.web.body import BodyReader
+from sureline.web.load import Seats
+from sureline.web.metrics import Metrics
+from sureline.web.rate_limit import RateLimit
+from sureline.web.settings import ServerSettings
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerContext:
+    """A server's services, limits and counters; `closing` is set when it is about to stop."""
+
+    services: Services
+    settings: ServerSettings
+    access: Access
+    bodies: BodyReader
+    deciding: Seats
+    waiting: Seats
+    long_work: Seats
+    metrics: Metrics
+    closing: asyncio.Event
+
+    @classmethod
+    def of(cls, services: Services, settings: ServerSettings) -> ServerContext:
+        """Make the context of a server on `services`."""
+        rate = RateLimit(
+            services.clock, per_second=settings.requests_per_second, burst=settings.burst
+        )
+        context = cls(
+            services=services,
+            settings=settings,
+            access=Access(
+                services.keys,
+                services.clock,
+                rate,
+                workspace=services.workspace,
+                seconds=settings.key_seconds,
+            ),
+            bodies=BodyReader(settings),
+            deciding=Seats(settings.deciding),
+            waiting=Seats(settings.waiting),
+            long_work=Seats(1),
+            metrics=Metrics(),
+            closing=asyncio.Event(),
+        )
+        context.metrics.deciding.set_function(lambda: context.deciding.taken)
+        context.metrics.waiting.set_function(lambda: context.waiting.taken)
+        return context
+
+    async def off_loop(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run work that computes for long on a loop of its own, one at a time.
+
+        Decisions go on meanwhile. Raises Overloaded while other such work runs.
+        """
+        try:
+            with self.long_work:
+                return await asyncio.to_thread(asyncio.run, work)
+        finally:
+            work.close()

@@ -1,0 +1,66 @@
+"""Runs the operations of one address: who may, what the body says, then the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import Receive, Scope, Send
+
+from sureline.errors import NotFound
+from sureline.web.context import ServerContext
+from sureline.web.faults import MethodNotAllowed
+from sureline.web.operation import Call, Operation
+
+_NOTHING: dict[str, Any] = {}
+
+
+class Endpoint:
+    """An ASGI application for one path; `operations` are its methods."""
+
+    def __init__(self, context: ServerContext, operations: Mapping[str, Operation]) -> None:
+        self._context = context
+        self._operations = dict(operations)
+        if "GET" in self._operations:
+            self._operations["HEAD"] = self._operations["GET"]
+        self._allowed = ", ".join(sorted(self._operations))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; what goes wrong is raised, see `boundary`."""
+        operation = self._operations.get(scope["method"])
+        if operation is None:
+            raise MethodNotAllowed(self._allowed)
+        headers = dict(scope["headers"])
+        context = self._context
+        # The key first: nobody unknown makes the server read a body.
+        caller = await context.access.admit(headers, operation.roles) if operation.roles else None
+        body = _NOTHING
+        if operation.body is not None:
+            raw = await context.bodies.json_object(
+                headers, receive, may_be_empty=operation.may_be_empty
+            )
+            body = operation.read(raw)
+        call = Call(
+            context=context,
+            caller=caller,
+            params=_decoded(scope["path_params"]),
+            body=body,
+            query_string=scope["query_string"],
+            receive=receive,
+        )
+        reply = await operation.run(call)
+        await reply.send(send)
+
+
+def _decoded(params: Mapping[str, str]) -> Mapping[str, str]:
+    """Undo the percent-encoding of each step, so that an id may hold a slash."""
+    if not params:
+        return params
+    try:
+        return {
+            name: unquote_to_bytes(value).decode("utf-8", "strict")
+            for name, value in params.items()
+        }
+    except UnicodeDecodeError:
+        raise NotFound("the address is not UTF-8") from None

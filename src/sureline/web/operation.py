@@ -1,0 +1,117 @@
+"""An HTTP operation as data: what is enforced is what is documented."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.types import Receive
+
+from sureline.application.intake import in_words
+from sureline.application.ports.keys import ApiKey, Role
+from sureline.errors import InvalidInput
+from sureline.web.context import ServerContext
+from sureline.web.reply import Reply
+
+ALL_ROLES = frozenset(Role)
+READERS = frozenset({Role.REVIEWER, Role.ADMIN, Role.AUDITOR})
+ADMINS = frozenset({Role.ADMIN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request that was admitted; `body` and `params` are read, `key` None if none is needed."""
+
+    context: ServerContext
+    caller: ApiKey | None
+    params: Mapping[str, str]
+    body: dict[str, Any]
+    query_string: bytes
+    receive: Receive
+
+    @property
+    def key(self) -> ApiKey:
+        """Return the caller's key, for operations that need one."""
+        assert self.caller is not None
+        return self.caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryNumber:
+    """A number in the query string, in [`least`, `most`]."""
+
+    name: str
+    about: str
+    default: float
+    least: float
+    most: float
+
+    def read(self, call: Call) -> float:
+        """Return the number. Raises InvalidInput."""
+        try:
+            pairs = parse_qsl(call.query_string.decode("ascii"), keep_blank_values=True)
+        except ValueError as error:
+            raise InvalidInput("the query string cannot be read") from error
+        given = [value for name, value in pairs if name == self.name]
+        if not given:
+            return self.default
+        try:
+            number = float(given[-1])
+        except ValueError:
+            number = float("nan")
+        if not self.least <= number <= self.most:
+            raise InvalidInput(
+                f"expected a number from {self.least:g} to {self.most:g}", field=self.name
+            )
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A documented response: what it means and the type of its JSON."""
+
+    about: str
+    shape: Any = None
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One method of one address.
+
+    No `roles` means that no key is needed. `body` is the TypedDict that the body is read as;
+    with `reads_itself` the operation reads it further than to a JSON object. `problems` are the
+    statuses that it adds to those that its needs bring with them.
+    """
+
+    method: str
+    path: str
+    name: str
+    about: str
+    run: Callable[[Call], Awaitable[Reply]]
+    answers: Mapping[int, Answer]
+    roles: frozenset[Role] = frozenset()
+    body: Any = None
+    reads_itself: bool = False
+    may_be_empty: bool = False
+    query: tuple[QueryNumber, ...] = ()
+    problems: frozenset[int] = field(default_factory=frozenset)
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Return the reader of the body's type."""
+        return TypeAdapter(self.body)
+
+    def read(self, raw: dict[str, Any]) -> dict[str, Any]:
+        """Return the body's fields. Raises InvalidInput naming every field at fault."""
+        if self.reads_itself:
+            return raw
+        try:
+            fields: dict[str, Any] = self.adapter.validate_python(raw)
+        except ValidationError as error:
+            raise in_words(error, whole="body") from None
+        return fields
