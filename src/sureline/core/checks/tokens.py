@@ -43,10 +43,8 @@ def joins(text: str, at: int) -> bool:
     if after in _JOINERS:
         return is_word(before) and is_word(text[at + 1 : at + 2]) and not _is_possessive(text, at)
     if before == "," or after == ",":
-        return (
-            (before.isdigit()
-            and text[at + 1 : at + 2].isdigit())
-            or (after.isdigit() and at >= 2 and text[at - 2].isdigit())
+        return (before.isdigit() and text[at + 1 : at + 2].isdigit()) or (
+            after.isdigit() and at >= 2 and text[at - 2].isdigit()
         )
     return is_word(before) and is_word(after) and not _is_unspaced(before, after)
 
