@@ -140,10 +140,10 @@ class SqlRegistry:
     async def save_calibration(
         self,
         *,
-        id: str,
+        id: str,  # noqa: A002 - the port's name
         workspace: str,
         body: bytes,
-        at: datetime,  # noqa: A002
+        at: datetime,
     ) -> None:
         """Store a calibration as a proposal; the same again changes nothing. Raises Conflict."""
 
@@ -160,7 +160,7 @@ class SqlRegistry:
 
         await self._database.write(write)
 
-    async def calibration(self, id: str) -> bytes | None:  # noqa: A002
+    async def calibration(self, id: str) -> bytes | None:  # noqa: A002 - the port's name  # noqa: A002
         """Return a stored calibration's JSON, or None."""
         rows = self._database.fetch(_CALIBRATION, (id,))
         return rows[0][0] if rows else None

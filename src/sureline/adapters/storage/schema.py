@@ -49,6 +49,8 @@ def _is_current(connection: sqlite3.Connection, where: str) -> bool:
     revision = _revision(connection)
     if revision == SCHEMA_REVISION:
         return True
+    if revision is None:
+        raise StoreCorrupt(f"{where} has lost its schema's version; restore it from a backup")
     if revision not in _known_revisions():
         raise StoreTooNew(
             f"{where} has schema {revision}, but this sureline knows only {SCHEMA_REVISION}: "
