@@ -136,7 +136,7 @@ async def test_hashing_is_pinned():
 
 
 @pytest.mark.parametrize("seed", ["0", "1"])
-async def test_hashing_is_the_same_in_every_process(seed):
+def test_hashing_is_the_same_in_every_process(seed):
     """Another process with another hash seed gives the same bytes."""
     program = (
         "import asyncio, sys; from sureline.adapters.embedders.hashing import HashingEmbedder;"
@@ -150,7 +150,7 @@ async def test_hashing_is_the_same_in_every_process(seed):
         env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "PYTHONUTF8": "1"},
     )
 
-    assert found.stdout == (await HashingEmbedder().embed([PINNED])).tobytes().hex()
+    assert found.stdout == HashingEmbedder()._rows([PINNED]).tobytes().hex()
 
 
 async def test_long_and_short_ways_agree():
