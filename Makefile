@@ -15,7 +15,8 @@ help:  ## Say what can be done here
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 demo: .venv/.runtime  ## Run the main job end to end on the bundled receipts
-	$(BIN)/sureline demo $(DEMO_ARGS)
+	@mkdir -p out
+	$(BIN)/sureline demo --report out/demo.html $(DEMO_ARGS)
 
 test: .venv/.dev .venv/.browser lint types contracts  ## Lint, types, contracts and all tests
 	$(BIN)/pytest -n $(PYTEST_JOBS)

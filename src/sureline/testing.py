@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sureline.bootstrap import Plugins, Services, open_services
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.signals import Judge, SignalSource
+from sureline.bootstrap import Plugins, Services, check_sources, open_services
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind, SignalState
@@ -93,17 +96,26 @@ class _NoSwitch:
 def temporary_gate(
     policy: str,
     *,
-    plugins: Plugins | None = None,
+    signals: Sequence[SignalSource] = (),
+    judge: Judge | None = None,
+    models: Mapping[str, Any] | None = None,
+    clock: Clock | None = None,
     sampling: PinnedSampling | None = None,
 ) -> Iterator[Gate]:
     """Yield a gate on a store in memory that is gone afterwards; `policy` is YAML text.
 
-    Without `plugins` there is a FixedClock, no signal source and no judge, and the kill switch of
-    the environment is not read.
+    The clock stands still unless another is given, what is sampled is pinned, and the kill switch
+    of the environment is not read. Raises PolicyError.
     """
-    if plugins is None:
-        plugins = Plugins(clock=FixedClock(), hard_switch=_NoSwitch())
-    services = open_services("sqlite://", plugins=plugins)
-    with Gate((sampling or PinnedSampling()).pin(services)) as gate:
+    plugins = Plugins(
+        signals=signals,
+        judge=judge,
+        models=models or {},
+        clock=clock or FixedClock(),
+        hard_switch=_NoSwitch(),
+    )
+    services = (sampling or PinnedSampling()).pin(open_services("sqlite://", plugins=plugins))
+    with Gate(services) as gate:
         gate.run(services.policies.introduce(policy))
+        check_sources(gate.run(services.policies.latest()), plugins)
         yield gate
