@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sureline.core.checks.grounding import GroundingCheck, compile_grounding
@@ -59,13 +60,16 @@ def check_policy_patterns(policy: ChecksPolicy) -> tuple[str, ...]:
     a rule without a condition. An empty result means that `compile_checks` succeeds.
     """
     faults: list[str] = []
-    parts: list[Callable[[], object]] = [lambda: _score(policy), lambda: _zone(policy)]
-    parts.append(lambda: compile_formats(policy.reading))
+    parts: tuple[Callable[[], object], ...] = (
+        partial(_score, policy),
+        partial(_zone, policy),
+        partial(compile_formats, policy.reading),
+    )
     for part in parts:
         faults.extend(_fault(part))
     if not faults:
-        for part in _parts(policy):
-            faults.extend(_fault(part))
+        for compilation in _parts(policy):
+            faults.extend(_fault(compilation))
     return tuple(faults)
 
 
@@ -82,13 +86,11 @@ def _parts(policy: ChecksPolicy) -> list[Callable[[], object]]:
     formats, zone = compile_formats(policy.reading), _zone(policy)
     parts: list[Callable[[], object]] = []
     if policy.json_schema is not None:
-        schema = policy.json_schema
-        parts.append(lambda: compile_schema(schema))
-    parts.extend(lambda rule=rule: compile_rule(rule, formats, zone) for rule in policy.rules)
-    parts.extend(lambda rules=rules: compile_prose(rules) for rules in policy.prose)
+        parts.append(partial(compile_schema, policy.json_schema))
+    parts.extend(partial(compile_rule, rule, formats, zone) for rule in policy.rules)
+    parts.extend(partial(compile_prose, rules) for rules in policy.prose)
     if policy.grounding is not None:
-        grounding = policy.grounding
-        parts.append(lambda: compile_grounding(grounding, formats))
+        parts.append(partial(compile_grounding, policy.grounding, formats))
     return parts
 
 
