@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sureline.adapters.embedders.hashing import HashingEmbedder
-from sureline.adapters.storage import open_store
+from sureline.adapters.storage.store import open_store
 from sureline.application.ports.ledger import DecisionRecord
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 

@@ -12,9 +12,9 @@ from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.ids import new_id
 from sureline.adapters.policies import load_policy as load_policy
 from sureline.adapters.policies import policy_from_canonical
-from sureline.adapters.pydantic_model import model_validator
+from sureline.adapters.pydantic_model import validator_for_model
 from sureline.adapters.search.exact import ExactCaseIndex
-from sureline.adapters.storage import Store, open_store
+from sureline.adapters.storage.store import Store, open_store
 from sureline.adapters.tables import open_table as open_table
 from sureline.application.consume import Consumer
 from sureline.application.current import Currents
@@ -165,7 +165,7 @@ def _decider(store: Store, currents: Currents, history: HistorySource, plugins: 
         measurer=Measurer(
             sources=plugins.signals,
             history=history,
-            validators={name: model_validator(model) for name, model in plugins.models.items()},
+            validators={name: validator_for_model(model) for name, model in plugins.models.items()},
         ),
         judge=plugins.judge,
         hard_switch=plugins.hard_switch,

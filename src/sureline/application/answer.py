@@ -10,7 +10,7 @@ from sureline.application.identify import Identity
 from sureline.application.measure import Measurements
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.gate.routing import Routing
-from sureline.core.statistics.bins import bin_of
+from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
 from sureline.errors import Conflict
@@ -105,7 +105,7 @@ def record_of(
         would_route=decision.would_route,
         mode=decision.mode,
         score=value,
-        score_bin=None if value is None else bin_of(value),
+        score_bin=None if value is None else score_bin(value),
         audit=decision.audit,
         propensity=routing.propensity,
         attempt=decision.attempt,

@@ -8,6 +8,10 @@ from typing import Any
 
 from sureline.core.canonical import canonical_json
 from sureline.core.values.proposal import Proposal
+from sureline.errors import InvalidInput
+
+UNREADABLE_CHARACTERS = 10_000
+"""How much is kept of an output that is no JSON value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
     given: dict[str, Any] = {
         "slice_key": proposal.slice_key,
         "task": proposal.task,
-        "output": proposal.output,
+        "output": _storable(proposal.output),
         "action_class": proposal.action_class,
         "stakes": proposal.stakes,
         "self_report": _readable(proposal.self_report),
@@ -65,6 +69,18 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
     if proposal.force_human:
         given["force_human"] = True
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _storable(output: Any) -> Any:
+    """Return the output, or a marked description of one that JSON cannot say.
+
+    Such an output is rejected by the checks; refusing it here would lose the record of it.
+    """
+    try:
+        canonical_json(output)
+    except InvalidInput:
+        return {"$unreadable": ascii(output)[:UNREADABLE_CHARACTERS]}
+    return output
 
 
 def _readable(self_report: object) -> object:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from sureline.application.case import Case
 from sureline.application.ports.signals import SignalSource
-from sureline.core.checks.schema import Validator
-from sureline.core.checks.verification import CompiledChecks, compile_checks, verify
+from sureline.core.checks.result import Validator
+from sureline.core.checks.verification import verify
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -61,7 +61,6 @@ class Measurer:
         self._sources = tuple(sources)
         self._history = history
         self._validators = dict(validators or {})
-        self._compiled: dict[str, CompiledChecks] = {}
 
     async def measure(self, case: Case, verdict_mark: int) -> Measurements:
         """Return all signals; a source that raises or is late gives `failed`, never an error.
@@ -71,7 +70,7 @@ class Measurer:
         proposal, policy = case.proposal, case.policy
         verified = verify(
             proposal.output,
-            checks=self._checks(policy, case.current.measurement_hash),
+            policy=policy.checks,
             task=proposal.task,
             source=proposal.source,
             now=case.opened_at,
@@ -95,13 +94,6 @@ class Measurer:
             vector=vector,
             model_id=model_id,
         )
-
-    def _checks(self, policy: SlicePolicy, measurement_hash: str) -> CompiledChecks:
-        key = f"{policy.key}\x00{measurement_hash}"
-        compiled = self._compiled.get(key)
-        if compiled is None:
-            compiled = self._compiled[key] = compile_checks(policy.checks)
-        return compiled
 
     async def _run_sources(self, proposal: Proposal, policy: SlicePolicy) -> list[Signal]:
         seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
