@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from datetime import date
 
+from sureline.core.checks.numbers import number_format
+from sureline.core.checks.paths import parse_path
+from sureline.core.checks.patterns import compile_pattern
+from sureline.errors import PolicyError
+
 
 def pattern(text: str) -> str:
-    """Return a regular expression that RE2 can run. Raises ValueError."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
+    """Return a regular expression that runs in linear time. Raises ValueError."""
     try:
-        re2.compile(text, options)
-    except re2.error as error:
-        why = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
+        compile_pattern(text)
+    except PolicyError as error:
+        said = error.message.removeprefix("pattern: ")
+        raise ValueError(f"not a regular expression that runs in linear time: {said}") from error
+    return text
+
+
+def field_path(text: str) -> str:
+    """Return a path into an output. Raises ValueError."""
+    try:
+        parse_path(text)
+    except PolicyError as error:
         raise ValueError(
-            f"not a regular expression that sureline can run in linear time: {why}; "
-            "look-ahead and back-references are not available"
+            f'expected a field of the output such as vendor.name or lines[0].amount, found "{text}"'
         ) from error
     return text
 
@@ -44,11 +53,9 @@ def day(text: str) -> str:
 
 def locale(text: str) -> str:
     """Return a locale that the locale data knows. Raises ValueError."""
-    from babel import Locale, UnknownLocaleError
-
     try:
-        Locale.parse(text)
-    except (UnknownLocaleError, ValueError) as error:
+        number_format(text)
+    except PolicyError as error:
         raise ValueError(f'expected a locale such as en, de or ja_JP, found "{text}"') from error
     return text
 

@@ -55,7 +55,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         stakes=Stakes(settings.stakes),
         objective_only=is_objective_only(settings),
         generator=Generator(**generator.model_dump()) if generator else None,
-        checks=_checks(settings),
+        checks=frozen_checks(settings),
         history=HistoryPolicy(**history),
         judge=JudgePolicy(**judge.model_dump(exclude={"allow_same_model"})) if judge else None,
         self_evaluation=_self_evaluation(settings),
@@ -93,7 +93,8 @@ def _hypothesis(given: HypothesisSettings | None) -> Hypothesis | None:
     return Hypothesis(**(given.model_dump() | {"starts": starts}))
 
 
-def _checks(settings: SliceSettings) -> ChecksPolicy:
+def frozen_checks(settings: SliceSettings) -> ChecksPolicy:
+    """Return what a slice's deterministic checks look at."""
     output, grounding = settings.output, settings.grounding
     return ChecksPolicy(
         structured=output.structured,

@@ -16,6 +16,7 @@ from sureline.adapters.policies.canonical import (
     content_hash,
     measurement_hash,
 )
+from sureline.adapters.policies.compilation import check_compilation
 from sureline.adapters.policies.consistency import Consistency
 from sureline.adapters.policies.explain import explain, validated
 from sureline.adapters.policies.faults import Faults, shown, unknown_key
@@ -193,4 +194,5 @@ class _File:
             classes=classes,
             faults=self._faults,
         ).check()
+        check_compilation(whole, settings, self._faults)
         return settings

@@ -8,6 +8,8 @@ from typing import Annotated, Any, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from sureline.adapters.policies import formats
+
 
 class Settings(BaseModel):
     """A mapping of a policy file: strict types, no unknown keys, no NaN."""
@@ -40,18 +42,11 @@ def settings_in(annotation: object) -> type[Settings] | None:
 
 
 _NAME = re.compile(r"\w[\w.-]{0,99}\Z")
-_FIELD = re.compile(r"[^\s.\[\]][^.\[\]]*(?:\.[^\s.\[\]][^.\[\]]*|\[\d+\])*\Z")
 
 
 def is_name(text: str) -> bool:
     """Tell whether a text can name a slice, an action class or a signal."""
     return _NAME.match(text) is not None
-
-
-def _field_path(text: str) -> str:
-    if not _FIELD.match(text):
-        raise ValueError('expected a field of the output such as "amount" or "vendor.name"')
-    return text
 
 
 def _written(text: str) -> str:
@@ -69,7 +64,7 @@ def _thousandths(value: float) -> float:
 Rate = Annotated[float, Field(ge=0, le=1)]
 Penalty = Annotated[float, Field(ge=0, le=1), AfterValidator(_thousandths)]
 Text = Annotated[str, AfterValidator(_written), Field(max_length=1000)]
-FieldPath = Annotated[str, AfterValidator(_field_path), Field(max_length=200)]
+FieldPath = Annotated[str, AfterValidator(formats.field_path), Field(max_length=200)]
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 
 RATE = "a number from 0 to 1"

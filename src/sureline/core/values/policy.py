@@ -49,7 +49,11 @@ class JudgePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfEvaluationPolicy:
-    """The model that looks for known failure modes, and the file that lists them (G1)."""
+    """The model that looks for known failure modes (G1).
+
+    `deductions` is the content of the file that lists them, as canonical JSON: a list of objects
+    with `code`, `points` (1 to 100) and `description`.
+    """
 
     model: str
     deductions: str
