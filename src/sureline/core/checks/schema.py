@@ -36,6 +36,9 @@ class SchemaCheck:
         if self.validator.is_valid(value):
             return CheckResult()
         findings = [_finding(error) for error in self._errors(value)]
+        if not findings:
+            message = "The schema does not admit this output."
+            findings = [Finding(code="schema_invalid", message=message, fatal=True)]
         if len(findings) > MAX_FINDINGS:
             findings[-1] = Finding(
                 code="more", message="There are more schema violations than these.", fatal=True
@@ -47,7 +50,7 @@ class SchemaCheck:
 
         The validator makes all errors before it hands out one, at some 20 microseconds each.
         """
-        import jsonschema_rs  # noqa: PLC0415 - only policies with a schema need it
+        import jsonschema_rs
 
         if _is_small(value):
             return list(islice(self.validator.iter_errors(value), MAX_FINDINGS + 1))
