@@ -19,6 +19,9 @@ switch_app = typer.Typer(
 
 SliceOption = Annotated[str | None, typer.Option("--slice", help="Only this slice.")]
 BatchOption = Annotated[str | None, typer.Option("--batch", help="Only this batch.")]
+Done = tuple[Switch, str]
+"""A switch that was set, and the store that it was set in."""
+
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is recorded and shown.")]
 
 
@@ -35,9 +38,8 @@ def on(
     """Automate nothing in the scope from the next decision on, in every process."""
     scope = _scope(slice_key, batch)
 
-    async def work(services: Services) -> Switch:
-        if slice_key is not None:
-            await _warn_if_unknown(services, slice_key)
+    async def work(services: Services) -> Done:
+        await _warn_if_idle(services, slice_key)
         return await _set(services, scope, on=True, reason=reason, by=by)
 
     _show(on_store(work, store=store, workspace=workspace), as_json)
@@ -56,7 +58,7 @@ def off(
     """Let the scope automate again; other scopes' switches stay as they are."""
     scope = _scope(slice_key, batch)
 
-    async def work(services: Services) -> Switch:
+    async def work(services: Services) -> Done:
         return await _set(services, scope, on=False, reason=reason, by=by)
 
     _show(on_store(work, store=store, workspace=workspace), as_json)
@@ -90,18 +92,19 @@ def _scope(slice_key: str | None, batch: str | None) -> str:
     return "global" if batch is None else f"batch:{batch}"
 
 
-async def _warn_if_unknown(services: Services, slice_key: str) -> None:
-    """Say it when the scope stops nothing: in an emergency a slip of the pen must be seen."""
+async def _warn_if_idle(services: Services, slice_key: str | None) -> None:
+    """Say it when the switch stops nothing: in an emergency a slip of the pen must be seen."""
     try:
         policy = await services.policies.latest()
     except PolicyError:
+        note("warning: this store has no policy, so no gate runs on it yet; is it the right one?")
         return
-    if slice_key not in policy.slices:
+    if slice_key is not None and slice_key not in policy.slices:
         known = ", ".join(sorted(policy.slices))
         note(f"warning: the policy has no slice {slice_key!r} (it has: {known})")
 
 
-async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Switch:
+async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Done:
     for name, text in (("reason", reason), ("by", by)):
         if not text.strip():
             raise InvalidInput("must not be empty", field=name)
@@ -114,7 +117,7 @@ async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str
         changed_at=services.clock.now(),
     )
     await services.ledger.set_switch(switch)
-    return switch
+    return switch, services.store.url
 
 
 def _json(switch: Switch) -> dict[str, Any]:
@@ -127,9 +130,10 @@ def _json(switch: Switch) -> dict[str, Any]:
     }
 
 
-def _show(switch: Switch, as_json: bool) -> None:
+def _show(done: Done, as_json: bool) -> None:
+    switch, store = done
     if as_json:
-        print_json(_json(switch))
+        print_json({**_json(switch), "store": store})
     else:
         state = "on: people decide" if switch.on else "off"
-        say(f"switch {switch.scope} is {state} ({switch.reason}, {switch.by})")
+        say(f"switch {switch.scope} is {state} ({switch.reason}, {switch.by}); store {store}")
