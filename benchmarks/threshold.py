@@ -34,8 +34,10 @@ from sureline.core.statistics.tally import tally_labels
 
 TARGET, DELTA = 0.95, 0.05
 SIZES = (100, 200, 500, 1000, 2000, 5000, 20000)
-SLOW = {"MAPIE": 10, "step-down 1.07": 4}
-"""Rules that see only a share of the runs: one in so many."""
+SLOW = {"MAPIE": 10, "step-down 1.07": 1}
+"""Rules that see one run in so many, and continuous shapes only: each tie pattern costs them."""
+BORDERLINE = {"flat .951", "flat .949 (null)", "edge .9501/.9485"}
+"""Shapes within .0015 of the target, on which no valid rule can automate much."""
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "threshold-benchmark.md"
 
 
@@ -45,6 +47,7 @@ class Cell:
 
     runs: int = 0
     below: int = 0
+    below_all: int = 0
     none: int = 0
     coverage: float = 0.0
 
@@ -101,7 +104,12 @@ def on_real_data(samples: Sequence[Sample], runs: int, seed: int) -> dict[tuple[
                 threshold = np.inf if end is None else tally.threshold[end]
                 chosen = sample.score[held] >= threshold
                 precision = sample.correct[held][chosen].mean() if chosen.any() else 1.0
-                cells[sample.name, n].add(float(precision), float(chosen.mean()), sample.target)
+                cell = cells[sample.name, n]
+                cell.add(float(precision), float(chosen.mean()), sample.target)
+                everyone = sample.score >= threshold
+                cell.below_all += bool(
+                    everyone.any() and sample.correct[everyone].mean() < sample.target
+                )
     return cells
 
 
@@ -122,10 +130,12 @@ def main() -> None:
     samples = public_samples()
     cells = on_real_data(samples, runs, options.seed)
     continuous = [s.name for s in NAMED if s.continuous]
+    clear = [name for name in continuous if name not in BORDERLINE]
     monotone = [s.name for s in NAMED if s.monotone]
     names = [s.name for s in shapes]
     sections = [
-        coverage_table("Coverage ÷ oracle, named continuous shapes", named, continuous, sizes),
+        coverage_table("Coverage ÷ oracle, named shapes", named, clear, sizes),
+        coverage_table("Coverage ÷ oracle, with the borderline ones", named, continuous, sizes),
         violation_table("Below target, named monotone shapes", named, monotone, sizes, DELTA),
         violation_table(
             "Below target, named shapes that are not monotone",

@@ -61,3 +61,14 @@ def test_values_are_computed_once_and_cannot_be_spoilt() -> None:
     assert critical_values((59, 80), 0.95, 0.05, 59) is first
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 0.0
+
+
+@pytest.mark.parametrize("target", [0.01, 0.5, 0.999])
+@pytest.mark.parametrize("delta", [1e-6, 0.5, 0.95])
+def test_unusual_levels_have_values_too(target: float, delta: float) -> None:
+    """Any target and delta between 0 and 1 give a value for every band, or none, never a crash."""
+    smallest = smallest_band(target, delta)
+    bands = tuple((band_ends(np.arange(1, smallest + 40), smallest) + 1).tolist())
+    found = critical_values(bands, target, delta, smallest)
+    assert len(found) == len(bands)
+    assert not np.isnan(found).any()

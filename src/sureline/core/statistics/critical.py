@@ -5,8 +5,8 @@ target). P(T_i <= t) is the chance that this walk stays at or above a boundary f
 one backward pass over the bands gives it for every i and a row of candidate t at once. Nothing is
 drawn at random: the values are the same on every machine and need no allowance for a seed.
 
-Everything that is cut off (tails below 1e-12, states above the window) is cut so that P(T_i <= t)
-comes out too small, never too large: the size stays <= delta.
+Everything that is cut off (tails of steps below 1e-9, states more than five deviations above the
+mean) is cut so that P(T_i <= t) comes out too small, never too large: the size stays <= delta.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ NEAR, FAR = 0.5, 0.5
 """Exponents of the weights of a band's own count and of later counts. They shape power, not
 validity; never set them by looking at the labels that are certified."""
 
-_COARSE, _FINE = 24, 96
+_COARSE, _FINE, _FINE_LARGE = 16, 96, 40
+_LARGE = 50_000
+"""From so many labels on fewer candidates are tried: 1/30 nat of evidence is nothing there."""
 _SPAN = 6.5
-_TAIL, _MARGIN = 1e-12, 1e-9
+_TAIL, _MARGIN = 1e-9, 1e-9
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class _Mass:
-    """A binomial distribution on `first`, `first` + 1, ...; the tails left out weigh < 1e-12."""
+    """A binomial distribution on `first`, `first` + 1, ..., as far as it matters."""
 
     first: int
     mass: Floats
@@ -50,14 +52,27 @@ def _binomial(trials: int, chance: float) -> _Mass:
     falling = np.cumprod(down / ((trials - down + 1) * odds))[::-1]
     mass = np.concatenate((falling, [1.0], rising))
     mass /= mass.sum()
-    kept = np.flatnonzero((np.cumsum(mass) > _TAIL) & (np.cumsum(mass[::-1])[::-1] > _TAIL))
-    return _Mass(low + int(kept[0]), mass[kept[0] : kept[-1] + 1])
+    return _Mass(low, mass)
+
+
+def _step(trials: int, chance: float) -> _Mass:
+    """Return Bin(trials, chance) without its tails; what is left out counts as not surviving."""
+    whole = _binomial(trials, chance)
+    rising, falling = np.cumsum(whole.mass), np.cumsum(whole.mass[::-1])[::-1]
+    kept = np.flatnonzero((rising > _TAIL) & (falling > _TAIL))
+    return _Mass(whole.first + int(kept[0]), whole.mass[kept[0] : kept[-1] + 1])
 
 
 def _boundary(errors: _Mass, level: Floats) -> NDArray[np.int64]:
     """Return, for each level in nats, the fewest errors whose evidence does not exceed it."""
     proof = -np.log(np.cumsum(errors.mass))
     return errors.first + np.searchsorted(-proof, -level, side="left")
+
+
+def _ceiling(errors: _Mass, trials: int, chance: float) -> int:
+    """Return the highest state that is kept: five deviations above the mean, or the last."""
+    high = trials * chance + 5 * math.sqrt(trials * chance * (1 - chance)) + 10
+    return min(math.ceil(high), errors.first + len(errors.mass) - 1)
 
 
 def _step_back(after: Floats, first: int, size: int, step: _Mass, window: int) -> Floats:
@@ -92,16 +107,18 @@ def _solve(
         size, log_k = bands[i], math.log(bands[i])
         errors = _binomial(size, 1 - target)
         level = grid + FAR * log_k
-        first = int(_boundary(errors, level[-1:])[0])
-        states = np.arange(first, errors.first + len(errors.mass))
+        last = _ceiling(errors, size, 1 - target)
+        first = min(last, int(_boundary(errors, level[-1:])[0]))
+        states = np.arange(first, last + 1)
         if i + 1 < len(bands):
-            step = _binomial(int(steps[i + 1]), 1 - target)
+            step = _step(int(steps[i + 1]), 1 - target)
             survive = _step_back(alive, first, len(states), step, window)
         else:
             survive = np.ones((len(states), len(grid)))
         own = _boundary(errors, level - NEAR * (log_k - math.log(smallest)))
         reached = np.where(states[:, None] >= own, survive, 0.0)
-        chance = errors.mass[first - errors.first :] @ reached
+        start = first - errors.first
+        chance = errors.mass[start : start + len(states)] @ reached
         valid = np.flatnonzero(chance >= 1 - delta + _MARGIN)
         if len(valid):
             found[i] = grid[valid[0]]
@@ -124,7 +141,8 @@ def critical_values(bands: tuple[int, ...], target: float, delta: float, smalles
     if not len(known):
         return coarse
     spacing = _SPAN / (_COARSE - 1)
-    fine = np.linspace(known.min() - spacing, known.max(), _FINE)
+    candidates = _FINE if bands[-1] < _LARGE else _FINE_LARGE
+    fine = np.linspace(known.min() - spacing, known.max(), candidates)
     result = _solve(bands, target, delta, smallest, fine) + FAR * np.log(bands)
     result.setflags(write=False)
     return result
