@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -67,19 +68,21 @@ class Recalibrator:
         """Certify every slice from its labels and store the result as a proposal.
 
         Each slice's labels are those of its present measurement: what was labelled under other
-        weights, checks or models says nothing about the scores of now.
+        weights, checks or models says nothing about the scores of now. The same labels under the
+        same policy give the same calibration again, with its first date: age is the labels' age.
         """
         policy = await self.policies.latest()
-        now = self.clock.now()
         tallies = {key: await self._tally(policy, key) for key in sorted(policy.slices)}
+        data_hash = _digest([[key, tally.data_hash] for key, tally in tallies.items()])
+        calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
+        now = await self._dated(calibration_id)
         family = sum(one.error_rate is ErrorRate.FAMILY for one in policy.slices.values())
         slices = tuple(
             self._calibrate(policy, policy.slices[key], tally, max(1, family), now)
             for key, tally in tallies.items()
         )
-        data_hash = _digest([[key, tally.data_hash] for key, tally in tallies.items()])
         calibration = Calibration(
-            id=f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}",
+            id=calibration_id,
             workspace=self.workspace,
             policy_hash=policy.hash,
             data_hash=data_hash,
@@ -109,6 +112,13 @@ class Recalibrator:
                 note=note,
             )
         )
+
+    async def _dated(self, calibration_id: str) -> datetime:
+        """Return when these labels were first calibrated under this policy: now, or then."""
+        stored = await self.registry.calibration(calibration_id)
+        if stored is None:
+            return self.clock.now()
+        return datetime.fromisoformat(json.loads(stored)["created_at"])
 
     async def _tally(self, policy: Policy, slice_key: str) -> Tally:
         counts = await self.ledger.label_counts(
@@ -170,7 +180,6 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             one.slice_key: [[p.threshold, p.coverage, p.precision] for p in one.curve]
             for one in calibration.slices
         },
-        "routes": {key: dict(routes) for key, routes in calibration.routes.items()},
     }
 
 

@@ -47,3 +47,6 @@ PRIOR = compiled(
     )
 )
 """Rejections of the task, attempt of the retried decision, verdict mark, activation mark."""
+
+ACTIVATION_MARK = compiled(select(_mark(activations)))
+"""The activation mark alone."""

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.prior_knowledge import ACTIVATION_MARK
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import activations, calibrations, policies
@@ -137,10 +138,14 @@ class SqlRegistry:
             workspace=home, kind=subject_kind, subject=subject, by=by, at=from_micros(at), note=note
         )
 
+    async def activation_mark(self) -> int:
+        """Return the number that grows with every activation."""
+        return int(self._database.fetch(ACTIVATION_MARK, ())[0][0])
+
     async def save_calibration(
         self,
         *,
-        id: str,  # noqa: A002 - the port's name
+        calibration_id: str,
         workspace: str,
         body: bytes,
         at: datetime,
@@ -148,21 +153,23 @@ class SqlRegistry:
         """Store a calibration as a proposal; the same again changes nothing. Raises Conflict."""
 
         def write(transaction: Transaction) -> None:
-            stored = transaction.first(_CALIBRATION, (id,))
+            stored = transaction.first(_CALIBRATION, (calibration_id,))
             if stored is None:
                 transaction.chain(
                     "calibration",
-                    {"workspace": workspace, "id": id, "created_at": to_micros(at)},
+                    {"workspace": workspace, "id": calibration_id, "created_at": to_micros(at)},
                     body=body,
                 )
             elif stored[0] != body:
-                raise Conflict(f"calibration {id!r} was stored before with other content")
+                raise Conflict(
+                    f"calibration {calibration_id!r} was stored before with other content"
+                )
 
         await self._database.write(write)
 
-    async def calibration(self, id: str) -> bytes | None:  # noqa: A002 - the port's name  # noqa: A002
+    async def calibration(self, calibration_id: str) -> bytes | None:
         """Return a stored calibration's JSON, or None."""
-        rows = self._database.fetch(_CALIBRATION, (id,))
+        rows = self._database.fetch(_CALIBRATION, (calibration_id,))
         return rows[0][0] if rows else None
 
     async def calibrations(self, workspace: str) -> Sequence[dict[str, Any]]:
