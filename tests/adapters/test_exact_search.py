@@ -102,6 +102,49 @@ async def test_the_nearest_are_those_of_brute_force(count):
     index.close()
 
 
+async def test_a_batch_over_many_stretches_sees_live_cases_only():
+    """Waiting queries over a large window find what brute force finds, without deleted cases."""
+    ledger, vectors = FakeLedger(page=50_000), units(20_000)
+    for row, vector in enumerate(vectors):
+        ledger.add(str(row), vector)
+    queries = units(70, seed=7)
+    gone = {row for query in queries for row in brute(vectors, query, 3)}
+    for row in sorted(gone):
+        ledger.add(row, vectors[int(row)], approved=None)
+    index = ExactCaseIndex(ledger, MODEL, dimension=D)
+    await index.refresh()
+
+    together = await asyncio.gather(*(ids(index, q, k=10, window=20_000) for q in queries))
+    alone = [await ids(index, query, k=10, window=20_000) for query in queries[:5]]
+
+    live = np.array([row for row in range(20_000) if str(row) not in gone])
+    expected = [[str(live[int(row)]) for row in brute(vectors[live], q, 10)] for q in queries]
+    assert together == expected
+    assert alone == expected[:5]
+    index.close()
+
+
+async def test_waiting_queries_in_a_slice_of_duplicates_agree_with_single_ones():
+    """Where most texts are the same, a batch answers like single queries."""
+    ledger, texts = FakeLedger(page=50_000), units(30)
+    for row in range(9000):
+        ledger.add(str(row), texts[row % 30 if row % 100 == 0 else 0], approved=row % 7 > 0)
+    index = ExactCaseIndex(ledger, MODEL, dimension=D)
+    await index.refresh()
+
+    def ask(query):
+        return index.search(workspace="w", slice_key="s", vector=query, k=3, window=9000)
+
+    together = await asyncio.gather(*map(ask, texts))
+    alone = [await ask(query) for query in texts]
+
+    assert [[n.decision_id for n in found.neighbours] for found in together] == [
+        [n.decision_id for n in found.neighbours] for found in alone
+    ]
+    assert together[0].neighbours[0].decision_id == "8999"
+    index.close()
+
+
 async def test_similarities_and_spread_are_those_of_all_cases(ledger, index):
     """Similarities come best first, with the count and spread of all cases."""
     vectors, query = units(500), units(1, seed=3)[0]
@@ -390,7 +433,7 @@ async def test_waiting_queries_are_taken_together(ledger, index, monkeypatch):
     """All queries of one pass of the loop make one product."""
     sizes, real = [], exact.compare_all
     monkeypatch.setattr(
-        exact, "compare_all", lambda w, q, s: (sizes.append(len(q)), real(w, q, s))[1]
+        exact, "compare_all", lambda w, q, n, s: (sizes.append(len(q)), real(w, q, n, s))[1]
     )
     vectors = units(3000)
     for row, vector in enumerate(vectors):

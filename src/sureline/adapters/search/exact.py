@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sureline.adapters.search.bank import CaseBank, Window
 from sureline.adapters.search.blas_thread import use_one_blas_thread
-from sureline.adapters.search.nearest import Cosines, compare, compare_all, nearest, room_for
+from sureline.adapters.search.compare import Compared, compare, compare_all, room_for
+from sureline.adapters.search.nearest import nearest
 from sureline.adapters.search.waiting import Query, WaitingQueries
 from sureline.application.ports.cases import Neighbourhood, PastCase
 from sureline.core.gate.vectors import vector_fault
@@ -63,7 +64,7 @@ class ExactCaseIndex:
         self._banks: dict[Scope, CaseBank] = {}
         self._cursor = 0
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="sureline-search")
-        self._scratch = np.empty(0, dtype=np.float32)
+        self._scratch = np.empty(room_for(_BATCH), dtype=np.float32)
         self._waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, WaitingQueries] = (
             WeakKeyDictionary()
         )
@@ -97,20 +98,17 @@ class ExactCaseIndex:
             return Neighbourhood(neighbours=(), cases=count, spread=None)
         query = Query(window=cases, vector=vector, k=k)
         if len(cases.vectors) <= _INLINE_ROWS:
-            return nearest(cases, compare(cases, vector), k)
+            return nearest(cases, vector, compare(cases, vector, 2 * k), k)
         return await self._queue().ask(query)
 
     async def refresh(self) -> None:
-        """Take in the verdicts and deletions that the source has and the index has not.
-
-        Raises StoreCorrupt when the source's cursor does not grow.
-        """
+        """Take in the verdicts and deletions that the source has and the index has not."""
         while cases := await self._source.cases_since(self._cursor, self.model_id):
-            if cases[-1].cursor <= self._cursor:
-                # Another refresh may have taken these in while this one waited for them.
-                if cases[-1].cursor < self._cursor:
-                    continue
+            newest = cases[-1].cursor
+            if newest == self._cursor:
+                # Another refresh took these in while this one waited for them.
                 return
+            # Less than the cursor: the other one took in more than these; read on from there.
             self._take_in([case for case in cases if case.cursor > self._cursor])
 
     def close(self) -> None:
@@ -146,18 +144,18 @@ class ExactCaseIndex:
             for start in range(0, len(indexes), _BATCH):
                 part = indexes[start : start + _BATCH]
                 window = queries[part[0]].window
-                found = self._compare(window, [queries[index].vector for index in part])
-                for cosines, index in zip(found, part, strict=True):
-                    answers[index] = nearest(window, cosines, queries[index].k)
+                found = self._compare(window, [queries[index] for index in part])
+                for compared, index in zip(found, part, strict=True):
+                    query = queries[index]
+                    answers[index] = nearest(window, query.vector, compared, query.k)
         return [answers[index] for index in range(len(queries))]
 
-    def _compare(self, window: Window, vectors: list[NDArray[np.float32]]) -> list[Cosines]:
-        if len(vectors) == 1:
-            return [compare(window, vectors[0])]
-        needed = room_for(len(vectors), window)
-        if self._scratch.size < needed:
-            self._scratch = np.empty(needed, dtype=np.float32)
-        return compare_all(window, np.stack(vectors), self._scratch)
+    def _compare(self, window: Window, queries: list[Query]) -> list[Compared]:
+        wanted = 2 * max(query.k for query in queries)
+        if len(queries) == 1:
+            return [compare(window, queries[0].vector, wanted, self._scratch)]
+        vectors = np.stack([query.vector for query in queries])
+        return compare_all(window, vectors, wanted, self._scratch)
 
     def _take_in(self, cases: Sequence[PastCase]) -> None:
         for case in cases:
