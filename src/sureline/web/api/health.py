@@ -19,10 +19,8 @@ async def health(call: Call) -> Reply:  # noqa: ARG001 - it needs nothing, and t
 
 async def ready(call: Call) -> Reply:
     """Answer once the store can be read and has a policy."""
-    services = call.context.services
-    mark = await services.registry.activation_mark()
     try:
-        policy = await services.policies.current(mark)
+        policy = await call.context.services.policies.latest()
     except PolicyError as error:
         raise NotReady("no policy can be used here") from error
     return Reply.json({"status": "ready", "policy": policy.hash})

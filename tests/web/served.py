@@ -1,0 +1,115 @@
+"""A real server on a real socket and a real store, with keys of every role."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from sureline.application.ports.keys import Role
+from sureline.bootstrap import Plugins, Services, open_services
+from sureline.core.values.switch import Switch
+from sureline.testing import MOMENT, FixedClock
+from sureline.web.app import create_app
+from sureline.web.server import HttpServer, listen
+from sureline.web.settings import ServerSettings
+
+POLICY = f"""\
+version: 1
+slices:
+  invoices:
+    mode: route
+    weights: {{verification: 1}}
+    output:
+      json_schema:
+        type: object
+        required: [total]
+        properties: {{total: {{type: number}}}}
+    hypothesis:
+      auto: 0.85
+      reject: 0.55
+      allow_uncertified: true
+      starts: {MOMENT.date()}
+  replies:
+    mode: log_only
+    output: {{structured: false}}
+"""
+
+AGENT, REVIEWER, ADMIN, AUDITOR = Role.AGENT, Role.REVIEWER, Role.ADMIN, Role.AUDITOR
+
+
+@dataclass
+class HeldSwitch:
+    """An environment without switches, until a test sets one."""
+
+    on: list[Switch] = field(default_factory=list)
+
+    def read(self, workspace: str) -> Sequence[Switch]:
+        return self.on
+
+
+@dataclass
+class Served:
+    """A running server with what a test needs to talk to it and to look behind it."""
+
+    services: Services
+    clock: FixedClock
+    url: str
+    keys: Mapping[Role, str]
+
+    def client(self, role: Role | None = AGENT, *, secret: str | None = None) -> httpx.Client:
+        """Return a client with the key of a role, or with another secret, or without any."""
+        secret = secret or (self.keys[role] if role is not None else None)
+        headers = {} if secret is None else {"authorization": f"Bearer {secret}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=20)
+
+    def call(self, method: str, path: str, role: Role | None = AGENT, **more: Any) -> httpx.Response:
+        """Make one request."""
+        with self.client(role) as client:
+            return client.request(method, path, **more)
+
+    def decide(self, role: Role = AGENT, **fields: Any) -> httpx.Response:
+        """Submit a proposal that is approved unless `fields` change it."""
+        proposal = {"slice_key": "invoices", "task": "read it", "output": {"total": 12}}
+        return self.call("POST", "/v1/decisions", role, json={**proposal, **fields})
+
+    def make_key(self, role: Role, **more: Any) -> str:
+        """Return the secret of a new key."""
+        given = {"name": f"a {role}", "workspace": "default", "slices": (), **more}
+        made = self.services.keys.create(role=role, at=self.clock.now(), **given)
+        return asyncio.run(made)[1]
+
+
+@contextmanager
+def serve(folder: Path, settings: ServerSettings | None = None) -> Iterator[Served]:
+    """Run a server on a new store in `folder` with the policy above."""
+    clock = FixedClock()
+    plugins = Plugins(clock=clock, hard_switch=HeldSwitch())
+    services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
+    asyncio.run(services.policies.introduce(POLICY))
+    with running(services, settings) as url:
+        served = Served(services=services, clock=clock, url=url, keys={})
+        served.keys = {role: served.make_key(role) for role in Role}
+        yield served
+
+
+@contextmanager
+def running(services: Services, settings: ServerSettings | None = None) -> Iterator[str]:
+    """Serve on a thread and yield the address; the services are closed at the end."""
+    listener = listen("127.0.0.1", 0)
+    server = HttpServer(create_app(services, settings=settings))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+        services.close()
