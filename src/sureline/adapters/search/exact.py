@@ -170,11 +170,12 @@ class ExactCaseIndex:
     def _file(self, case: PastCase) -> None:
         scope = (case.workspace, case.slice_key)
         bank = self._banks.get(scope)
+        if case.approved is None:
+            if bank is not None:
+                bank.remove(case.decision_id)
+            return
         if bank is None:
             bank = self._banks[scope] = CaseBank(self.dimension, self.most)
-        if case.approved is None:
-            bank.remove(case.decision_id)
-            return
         vector = _read(case.vector)
         if vector is None or vector_fault(vector, self.dimension):
             self.refused["bad_vector"] += 1

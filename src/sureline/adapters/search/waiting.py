@@ -35,18 +35,18 @@ class WaitingQueries:
     ) -> None:
         self._run = run
         self._executor = executor
-        self._loop = asyncio.get_running_loop()
         self._waiting: list[tuple[Query, asyncio.Future[Neighbourhood]]] = []
         self._is_busy = False
 
     async def ask(self, query: Query) -> Neighbourhood:
         """Wait for the answer to `query`."""
-        answer: asyncio.Future[Neighbourhood] = self._loop.create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Neighbourhood] = loop.create_future()
         self._waiting.append((query, answer))
         if not self._is_busy:
             self._is_busy = True
             # Not at once: whoever else is ready in this pass of the loop comes along.
-            self._loop.call_soon(self._start)
+            loop.call_soon(self._start)
         return await answer
 
     def _start(self) -> None:
@@ -56,7 +56,7 @@ class WaitingQueries:
             self._is_busy = False
             return
         try:
-            job = self._loop.run_in_executor(
+            job = asyncio.get_running_loop().run_in_executor(
                 self._executor, self._run, [query for query, _ in batch]
             )
         except RuntimeError as error:  # the executor is shut down
@@ -72,7 +72,9 @@ class WaitingQueries:
         done: asyncio.Future[list[Neighbourhood]],
         answers: list[asyncio.Future[Neighbourhood]],
     ) -> None:
-        fault = asyncio.CancelledError() if done.cancelled() else done.exception()
+        # Closing the index cancels what is queued; its callers were not cancelled themselves.
+        stopped = RuntimeError("the search thread was stopped")
+        fault = stopped if done.cancelled() else done.exception()
         for index, answer in enumerate(answers):
             if answer.done():
                 continue
