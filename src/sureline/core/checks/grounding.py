@@ -170,7 +170,7 @@ def _is_in(
 ) -> bool:
     """Tell whether a value stands in a source; numbers only as whole numbers (S07)."""
     if isinstance(read, Decimal):
-        return read in source.numbers
+        return source.has_number(read)
     if isinstance(read, date) and read in source.dates:
         return True
     if kind is FieldType.DATE:

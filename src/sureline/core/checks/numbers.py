@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -81,16 +80,30 @@ def read_json_number(value: object) -> Decimal | None:
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
 
-def number_tokens(text: str, form: NumberFormat) -> Iterator[tuple[int, int, Decimal]]:
-    """Yield start, end and value of each whole number in a text; `text` has its digits folded.
+def number_tokens(text: str, form: NumberFormat) -> dict[str, list[tuple[int, int]]]:
+    """Return where runs of digits and separators stand, by their significant digits.
 
-    A run of digits and separators that is no well-formed number yields nothing: neither its
-    beginning nor its end is a number.
+    Equal numbers have equal significant digits, so that only few runs need be read; `text` has
+    its digits folded. A run that is no well-formed number is in it too: neither its beginning nor
+    its end is a number.
     """
-    for found in form.token.finditer(text):
-        read = read_number(found.group(), form)
-        if isinstance(read, Read):
-            yield found.start(), found.end(), read.value
+    found: dict[str, list[tuple[int, int]]] = {}
+    for run in form.token.finditer(text):
+        found.setdefault(_significant(run.group()), []).append(run.span())
+    return found
+
+
+def significant_digits(number: Decimal) -> str:
+    """Return a number's digits without sign, point and the zeros at both ends."""
+    return "".join(map(str, number.as_tuple().digits)).strip("0")
+
+
+def _significant(run: str) -> str:
+    if not run.isdecimal():
+        run = run.replace(".", "").replace(",", "")
+    if not run.isdecimal():
+        run = "".join(filter(str.isdecimal, run))
+    return run.strip("0")
 
 
 def _whole(decimal: str, group: str, primary: int, secondary: int) -> re.Pattern[str]:

@@ -9,12 +9,15 @@ from functools import cached_property
 from sureline.core.checks.dates import find_dates
 from sureline.core.checks.folding import fold_digits, fold_presentation
 from sureline.core.checks.money import MoneyFormat, currency_at_end, currency_at_start
-from sureline.core.checks.numbers import number_tokens
+from sureline.core.checks.numbers import number_tokens, read_number, significant_digits
+from sureline.core.checks.reading import Unreadable
 from sureline.core.checks.scripts import without_invisible
 from sureline.core.checks.tokens import is_unspaced, is_word
 from sureline.core.checks.values import Formats
 
 _HUNDRED = Decimal(100)
+# Most numbers stand between these, and then nothing else need be looked at.
+_PLAIN_EDGES = frozenset(' \t\n\r()[]=;|"')
 
 
 class SourceIndex:
@@ -23,6 +26,7 @@ class SourceIndex:
     def __init__(self, text: str, formats: Formats) -> None:
         self.text = text
         self._formats = formats
+        self._values: dict[str, frozenset[Decimal | None]] = {}
 
     @cached_property
     def folded(self) -> str:
@@ -43,21 +47,33 @@ class SourceIndex:
         """The dates that read without doubt."""
         return frozenset(find_dates(self._plain, self._formats.date))
 
+    def has_number(self, number: Decimal) -> bool:
+        """Tell whether a number of this value stands as a token of its own; 10% is 0.1."""
+        digits = significant_digits(number)
+        values = self._values.get(digits)
+        if values is None:
+            values = frozenset(map(self._value_at, self._tokens.get(digits, ())))
+            self._values[digits] = values
+        return number in values
+
     @cached_property
-    def numbers(self) -> frozenset[Decimal]:
-        """The values of the numbers that stand as tokens of their own; 10% is 0.1."""
+    def _tokens(self) -> dict[str, list[tuple[int, int]]]:
+        return number_tokens(self._plain, self._formats.number)
+
+    def _value_at(self, span: tuple[int, int]) -> Decimal | None:
+        """Return the value of the run of digits at `span`, None if it is no number of its own."""
         text, form = self._plain, self._formats
-        found = set()
-        for start, end, value in number_tokens(text, form.number):
-            sign, start_of_sign = _sign(text, start)
-            if _starts_token(text, start_of_sign, form.money) and _ends_token(
-                text, end, form.money
-            ):
-                spaced = form.number.group != " " and _in_spaced_group(text, start, end)
-                if not spaced:
-                    value = value / _HUNDRED if text[end : end + 1] == "%" else value
-                    found.add(sign * value)
-        return frozenset(found)
+        start, end = span
+        read = read_number(text[start:end], form.number)
+        sign, start_of_sign = _sign(text, start)
+        if (
+            isinstance(read, Unreadable)
+            or not _starts_token(text, start_of_sign, form.money)
+            or not _ends_token(text, end, form.money)
+            or (form.number.group != " " and _in_spaced_group(text, start, end))
+        ):
+            return None
+        return sign * (read.value / _HUNDRED if text[end : end + 1] == "%" else read.value)
 
 
 def _sign(text: str, start: int) -> tuple[int, int]:
@@ -72,6 +88,8 @@ def _starts_token(text: str, start: int, form: MoneyFormat) -> bool:
     if start == 0:
         return True
     before, earlier = text[start - 1], text[start - 2 : start - 1]
+    if before in _PLAIN_EDGES:
+        return True
     sign = currency_at_end(text[max(0, start - form.longest) : start], form)
     if sign:
         edge = text[start - len(sign) - 1 : start - len(sign)]
@@ -88,6 +106,8 @@ def _starts_token(text: str, start: int, form: MoneyFormat) -> bool:
 def _ends_token(text: str, end: int, form: MoneyFormat) -> bool:
     """Tell whether a number may end here: before a currency or punctuation, not inside an id."""
     after, later = text[end : end + 1], text[end + 1 : end + 2]
+    if not after or after in _PLAIN_EDGES:
+        return True
     sign = currency_at_start(text[end : end + form.longest], form)
     if sign:
         edge = text[end + len(sign) : end + len(sign) + 1]
