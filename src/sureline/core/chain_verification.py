@@ -148,7 +148,11 @@ class ChainVerifier:
         try:
             fields = canonical_fields(row.stream, row.seq, row.kind, row.fields)
         except InvalidInput as error:
-            return Fault(seq=row.seq, kind=FaultKind.CHANGED, message=error.message)
+            return Fault(
+                seq=row.seq,
+                kind=FaultKind.CHANGED,
+                message=f"row {row.seq} ({row.kind}) cannot be what was written: {error.message}",
+            )
         if row_hash(self._head.hash, fields, row.body, row.payload_digest) != row.hash:
             return Fault(
                 seq=row.seq,

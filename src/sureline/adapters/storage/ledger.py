@@ -20,7 +20,13 @@ from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome,
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.stored_switches import NEWEST, NEWEST_IN, scopes, stored_switch
+from sureline.adapters.storage.stored_switches import (
+    NEWEST,
+    NEWEST_IN,
+    scopes,
+    stored_switch,
+    unreadable_switch,
+)
 from sureline.adapters.storage.tables import label_counts, route_counts
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.cases import PastCase
@@ -34,6 +40,7 @@ from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.switch import Switch
+from sureline.errors import StoreError
 
 _LABEL_COUNTS = compiled(
     select(label_counts.c.score_bin, label_counts.c.correct, func.sum(label_counts.c.count))
@@ -89,8 +96,11 @@ class SqlLedger:
     async def switches_on(
         self, workspace: str, slice_key: str, batch_id: str | None
     ) -> Sequence[Switch]:
-        """Return the switches that are on for this scope; an unreadable row is on."""
-        rows = self._database.fetch(NEWEST_IN, (workspace, *scopes(slice_key, batch_id)))
+        """Return the switches that are on for this scope; what cannot be read is on."""
+        try:
+            rows = self._database.fetch(NEWEST_IN, (workspace, *scopes(slice_key, batch_id)))
+        except StoreError as error:
+            return [unreadable_switch(workspace, error)]
         return [switch for switch in map(stored_switch, rows) if switch.on]
 
     async def append(self, record: DecisionRecord) -> StoredDecision:

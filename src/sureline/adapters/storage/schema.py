@@ -11,9 +11,13 @@ import os
 import sqlite3
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.errors import StoreCorrupt, StoreTooNew
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 APPLICATION_ID = 0x53524C4E
 """Marks a SQLite file as a sureline store ("SRLN")."""
@@ -77,44 +81,40 @@ def _known_revisions() -> set[str]:
 
 def _upgrade(connection: sqlite3.Connection, where: str) -> None:
     """Run the missing migrations in one transaction, unless another process just did."""
-    connection.execute("BEGIN IMMEDIATE")
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import StaticPool
+
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     try:
-        if not _is_current(connection, where):
-            _migrate(connection)
-        if connection.in_transaction:
-            connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+        # SQLAlchemy's own "begin" sends nothing to SQLite; ours takes the write lock.
+        with engine.connect() as migrating, migrating.begin():
+            connection.execute("BEGIN IMMEDIATE")
+            if not _is_current(connection, where):
+                _migrate(migrating)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(
+                    "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
+                    (os.urandom(SECRET_BYTES),),
+                )
+    except DBAPIError as error:
+        raise error.orig or error from error
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Let Alembic work inside the transaction that is already open on this connection."""
+def _migrate(migrating: Connection) -> None:
+    """Let Alembic work inside the transaction that is open on this connection."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import StaticPool
 
     scripts = ScriptDirectory(_MIGRATIONS)
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    with (
-        engine.connect() as migrating,
-        EnvironmentContext(
-            Config(),
-            scripts,
-            fn=lambda revision, _: scripts._upgrade_revs("head", revision),
-        ) as environment,
-    ):
+    with EnvironmentContext(
+        Config(),
+        scripts,
+        fn=lambda revision, _: scripts._upgrade_revs("head", revision),
+    ) as environment:
         environment.configure(connection=migrating, render_as_batch=True)
         environment.run_migrations()
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(
-            "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
-            (os.urandom(SECRET_BYTES),),
-        )
-        migrating.commit()
 
 
 def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:

@@ -79,6 +79,8 @@ class SqliteDatabase:
             yield self.fetch
             return
         connection = self._connect()
+        # A tampered text must reach the verifier, not stop it.
+        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
         def fetch(statement: Statement, parameters: Sequence[Any]) -> list[Any]:
             with translated(self.where):

@@ -11,6 +11,7 @@ from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import switches
 from sureline.core.values.switch import Switch
+from sureline.errors import StoreError
 
 _COLUMNS = (
     switches.c.workspace,
@@ -54,4 +55,16 @@ def stored_switch(row: Sequence[Any]) -> Switch:
         reason=str(reason),
         by=str(by),
         changed_at=from_micros(changed_at if isinstance(changed_at, int) else 0),
+    )
+
+
+def unreadable_switch(workspace: str, error: StoreError) -> Switch:
+    """Stand in for switches that could not be read at all: everything goes to people."""
+    return Switch(
+        workspace=workspace,
+        scope="global",
+        on=True,
+        reason=f"the switches cannot be read: {error.message}",
+        by="sureline",
+        changed_at=from_micros(0),
     )

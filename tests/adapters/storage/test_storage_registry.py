@@ -1,0 +1,138 @@
+"""Policies, calibrations, activations and API keys."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sureline.adapters.storage.store import Store, open_store
+from sureline.application.ports.keys import Role
+from sureline.application.ports.ledger import Activation
+from sureline.errors import Conflict, NotFound
+from tests.adapters.storage.samples import NOON
+
+LATER = NOON + timedelta(hours=1)
+
+
+def _activation(subject: str, kind: str = "policy", workspace: str = "default") -> Activation:
+    return Activation(
+        workspace=workspace, kind=kind, subject=subject, by="kim", at=NOON, note="reviewed"
+    )
+
+
+async def test_a_proposed_policy_is_kept_once(store: Store) -> None:
+    """The text comes back as it was; the same hash again changes nothing."""
+    assert await store.registry.propose_policy("a" * 64, '{"größe": 1}', NOON)
+    assert not await store.registry.propose_policy("a" * 64, "other", LATER)
+    assert await store.registry.policy_text("a" * 64) == '{"größe": 1}'
+    assert await store.registry.policy_text("b" * 64) is None
+
+
+async def test_policies_come_newest_first_and_say_where_they_hold(store: Store) -> None:
+    """Each shows whether it is current, and in which workspaces."""
+    await store.registry.propose_policy("a" * 64, "{}", NOON)
+    await store.registry.propose_policy("b" * 64, "{}", LATER)
+    await store.registry.activate(_activation("a" * 64))
+    await store.registry.activate(_activation("a" * 64, workspace="other"))
+    await store.registry.activate(_activation("b" * 64))
+    assert await store.registry.policies() == [
+        {"hash": "b" * 64, "proposed_at": LATER, "active": True, "workspaces": ["default"]},
+        {"hash": "a" * 64, "proposed_at": NOON, "active": True, "workspaces": ["other"]},
+    ]
+
+
+async def test_the_last_activation_holds(store: Store) -> None:
+    """What is current is read from the ledger, per workspace and kind."""
+    assert await store.registry.active("default", "policy") is None
+    await store.registry.activate(_activation("a"))
+    await store.registry.activate(_activation("c", "calibration"))
+    await store.registry.activate(_activation("b"))
+    assert await store.registry.active("default", "policy") == _activation("b")
+    assert await store.registry.active("default", "calibration") == _activation("c", "calibration")
+    assert await store.registry.active("other", "policy") is None
+
+
+async def test_the_activation_mark_grows(store: Store) -> None:
+    """Every process learns of an activation from its next cheap read."""
+
+    async def mark() -> int:
+        prior = await store.ledger.prior(
+            workspace="default", slice_key="s", decision_id=None, task_digest=b"", retry_of=None
+        )
+        return prior.activation_mark
+
+    before = await mark()
+    await store.registry.activate(_activation("a"))
+    assert await mark() > before
+
+
+async def test_calibrations_are_proposals_until_activated(store: Store) -> None:
+    """They are listed newest first; only the activated one is active."""
+    for name, at in (("c1", NOON), ("c2", LATER)):
+        await store.registry.save_calibration(id=name, workspace="default", body=b"{}", at=at)
+    await store.registry.activate(_activation("c1", "calibration"))
+    assert await store.registry.calibrations("default") == [
+        {"id": "c2", "created_at": LATER, "active": False},
+        {"id": "c1", "created_at": NOON, "active": True},
+    ]
+    assert await store.registry.calibrations("other") == []
+    assert await store.registry.calibration("c1") == b"{}"
+    assert await store.registry.calibration("c9") is None
+
+
+async def test_a_calibration_keeps_its_content(store: Store) -> None:
+    """The same again is fine, other content under its id is not."""
+    for _ in range(2):
+        await store.registry.save_calibration(id="c", workspace="default", body=b"1", at=NOON)
+    with pytest.raises(Conflict):
+        await store.registry.save_calibration(id="c", workspace="default", body=b"2", at=NOON)
+
+
+@pytest.mark.parametrize("role", list(Role))
+async def test_a_key_is_found_by_its_secret(store: Store, role: Role) -> None:
+    """The secret says its role, and leads to the key with its scope."""
+    key, secret = await store.keys.create(
+        name="ci", role=role, workspace="default", slices=["invoices", "größe"], at=NOON
+    )
+    assert secret.startswith(f"sl_{role}_")
+    assert await store.keys.find(secret) == key
+    assert (key.slices, key.created_at, key.revoked_at) == (("invoices", "größe"), NOON, None)
+    assert await store.keys.all("default") == [key]
+    assert await store.keys.all("other") == []
+
+
+@pytest.mark.parametrize("secret", ["", "sl_admin_", "sl_admin_x", "\udcff", "'; DROP TABLE meta"])
+async def test_an_unknown_secret_finds_nothing(store: Store, secret: str) -> None:
+    """Whatever is presented, only a stored secret opens."""
+    await store.keys.create(name="ci", role=Role.ADMIN, workspace="default", slices=(), at=NOON)
+    assert await store.keys.find(secret) is None
+
+
+async def test_a_revoked_key_finds_nothing(store: Store) -> None:
+    """Revoking is for ever, keeps the first time, and needs the key's own workspace."""
+    key, secret = await store.keys.create(
+        name="ci", role=Role.AGENT, workspace="default", slices=(), at=NOON
+    )
+    with pytest.raises(NotFound):
+        await store.keys.revoke("other", key.id, LATER)
+    assert await store.keys.find(secret) is not None
+    await store.keys.revoke("default", key.id, LATER)
+    await store.keys.revoke("default", key.id, LATER + timedelta(days=1))
+    assert await store.keys.find(secret) is None
+    assert [key.revoked_at for key in await store.keys.all("default")] == [LATER]
+
+
+async def test_no_secret_is_in_the_file(path: Path) -> None:
+    """Only a hash is kept."""
+    store = open_store(f"sqlite:///{path}")
+    _, secret = await store.keys.create(
+        name="ci", role=Role.ADMIN, workspace="default", slices=(), at=NOON
+    )
+    store.close()
+    assert sqlite3.connect(path).execute("SELECT count(*) FROM api_keys").fetchone() == (1,)
+    content = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert secret.encode() not in content
+    assert secret.rpartition("_")[2].encode() not in content
