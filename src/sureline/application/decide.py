@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sureline.application.answer import Answer, assemble, record_of, replay
 from sureline.application.case import Case
@@ -84,11 +84,10 @@ class Decider:
 
     async def _open(self, proposal: Proposal, prior: Prior) -> Case:
         current = await self.currents.at(proposal.slice_key, prior.activation_mark)
-        case_id = proposal.id or self.new_id()
         return Case.opened(
-            replace(proposal, id=case_id),
+            proposal,
             current,
-            case_id=case_id,
+            case_id=proposal.id or self.new_id(),
             attempt=1 + max(prior.rejections, prior.chain),
             now=self.clock.now(),
             secret=self.secret,
