@@ -135,6 +135,46 @@ NAMED = (
 """The fourteen shapes of the published tables."""
 
 
+def _values(values: tuple[float, ...], shares: tuple[float, ...]) -> Callable[..., Floats]:
+    return lambda random, n: random.choice(values, n, p=shares)
+
+
+def _steps(*chances: tuple[float, float]) -> Callable[[Floats], Floats]:
+    """Return the chance of being correct of each score, given as (score, chance)."""
+    table = sorted(chances)
+    scores, right = np.array([s for s, _ in table]), np.array([c for _, c in table])
+    return lambda s: right[np.searchsorted(scores, s)]
+
+
+TIED = (
+    Shape(
+        "two values, .96 then .93",
+        _values((1.0, 0.5), (0.6, 0.4)),
+        _steps((1.0, 0.96), (0.5, 0.93)),
+        continuous=False,
+    ),
+    Shape(
+        "two values, .999 then .90",
+        _values((1.0, 0.5), (0.5, 0.5)),
+        _steps((1.0, 0.999), (0.5, 0.90)),
+        continuous=False,
+    ),
+    Shape(
+        "three values, .97, .93, .93",
+        _values((1.0, 0.7, 0.5), (0.45, 0.5, 0.05)),
+        _steps((1.0, 0.97), (0.7, 0.93), (0.5, 0.93)),
+        continuous=False,
+    ),
+    Shape(
+        "fiftieths, flat .96 to .94",
+        lambda random, n: np.round(random.random(n) * 50) / 50,
+        lambda s: 0.9365 + 0.025 * s,
+        continuous=False,
+    ),
+)
+"""Shapes in which one tied score carries the precision across the target."""
+
+
 def random_shapes(count: int, *, seed: int, target: float = 0.95) -> tuple[Shape, ...]:
     """Draw monotone shapes at random; those whose oracle covers under 5 % are drawn again."""
     random = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ import numpy as np
 from public_data import Sample, public_samples
 from rich.console import Console
 from rivals import RULES
-from shapes import NAMED, Shape, random_shapes
+from shapes import NAMED, TIED, Shape, random_shapes
 from threadpoolctl import threadpool_limits
 from threshold_tables import (
     Section,
@@ -127,6 +127,7 @@ def main() -> None:
     named = simulate(NAMED, sizes, runs, options.seed)
     shapes = random_shapes(8 if options.quick else 40, seed=options.seed + 20261130)
     fresh = simulate(shapes, sizes, max(5, runs // 4), options.seed)
+    tied = simulate(TIED, sizes, runs, options.seed)
     samples = public_samples()
     cells = on_real_data(samples, runs, options.seed)
     continuous = [s.name for s in NAMED if s.continuous]
@@ -143,6 +144,9 @@ def main() -> None:
             [s.name for s in NAMED if not s.monotone],
             sizes,
             DELTA,
+        ),
+        violation_table(
+            "Below target, ties across the target", tied, [s.name for s in TIED], sizes, DELTA
         ),
         coverage_table("Coverage ÷ oracle, fresh random shapes", fresh, names, sizes),
         violation_table("Below target, fresh random shapes", fresh, names, sizes, DELTA),

@@ -58,7 +58,9 @@ def violation_table(
 
     def worst(rule: str, n: int) -> str:
         cells = [results.cells[rule, n, name] for name in shapes]
-        cell = max((c for c in cells if c.runs), key=lambda c: c.below / c.runs)
+        cell = max((c for c in cells if c.runs), key=lambda c: c.below / c.runs, default=None)
+        if cell is None:
+            return "–"
         low, high = interval(cell.below, cell.runs)
         return f"{cell.below / cell.runs:.3f} [{low:.3f}, {high:.3f}]"
 

@@ -38,11 +38,15 @@ def _anchors(smallest: int, n: int) -> Counts:
 def band_ends(labels: Counts, smallest: int) -> Counts:
     """Return the indices, rising, of the distinct scores at which the tested bands end.
 
-    `labels` is cumulative and rises. Each band is the first one at or beyond its anchor.
+    `labels` is cumulative and rises. Each band is the last one that does not exceed its anchor:
+    whether a score ends a band then depends on no count above that score, which the proof needs
+    where scores are tied.
     """
     if not len(labels) or labels[-1] < smallest:
         return np.zeros(0, np.int64)
-    return np.unique(np.searchsorted(labels, _anchors(smallest, int(labels[-1]))))
+    anchors = _anchors(smallest, int(labels[-1]))
+    ends = np.unique(np.searchsorted(labels, anchors, side="right") - 1)
+    return ends[(ends >= 0) & (labels[ends] >= smallest)]
 
 
 def loosest_band(labels: Counts, correct: Counts, target: float, delta: float) -> int | None:
