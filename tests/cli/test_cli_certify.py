@@ -86,6 +86,27 @@ def test_c01_eight_labels_are_insufficient(tmp_path: Path) -> None:
     assert "55 more labels without an error" in out
 
 
+def test_c02_no_threshold_is_below_the_lowest_score_seen(tmp_path: Path) -> None:
+    """C02: 300 correct labels from .2 to 1 are certified down to .2, never below."""
+    runs = [("a", round(0.2 + 0.8 * i / 299, 6), 1, 0) for i in range(300)]
+    code, out, _ = certify(table(tmp_path, *runs), *COLUMNS, "--json")
+    assert code == 0
+    certificate = json.loads(out)["results"][0]["certificate"]
+    assert certificate["threshold"] == 0.2
+    assert certificate["lower_bound"] >= 0.95
+
+
+def test_c04_a_wrong_top_counts_in_every_band(tmp_path: Path) -> None:
+    """C04: with the 19 best of 400 wrong, nothing is certified and the naive rule finds none."""
+    runs = [("a", round(1 - i / 400, 6), 1, int(i < 19)) for i in range(400)]
+    code, out, _ = certify(table(tmp_path, *runs), *COLUMNS, "--json")
+    assert code == 1
+    (entry,) = json.loads(out)["results"]
+    assert entry["status"] == "insufficient_data"
+    assert entry["labels_missing"] > 0
+    assert entry["comparison"]["rules"][0]["threshold"] is None
+
+
 def test_plain_text_is_printed_where_nobody_watches(tmp_path: Path) -> None:
     """Piped output has no frames or colours, and marks the naive figure as proving nothing."""
     path = table(tmp_path, ("a", 0.9, 80, 0), ("b", 0.9, 20, 0))
