@@ -204,7 +204,7 @@ async def test_an_outcome_needs_its_decision(store: Store) -> None:
     assert await store.ledger.decision("default", "d2") is not None
 
 
-R, A, I, M = (
+R, A, N, M = (
     OutcomeSource.REVIEW,
     OutcomeSource.AUDIT,
     OutcomeSource.INCIDENT,
@@ -217,10 +217,10 @@ R, A, I, M = (
     [
         ([(R, True)], True),
         ([(R, True), (R, False)], False),
-        ([(R, True), (I, False)], False),
-        ([(I, False), (R, True)], False),
+        ([(R, True), (N, False)], False),
+        ([(N, False), (R, True)], False),
         ([(A, False), (R, True)], False),
-        ([(R, True), (A, False), (I, True)], True),
+        ([(R, True), (A, False), (N, True)], True),
         ([(M, True), (R, False)], False),
         ([(R, True), (R, None)], True),
         ([(R, None)], None),

@@ -81,7 +81,17 @@ asyncio.run(main())
 """
 
 
-async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
+async def _assert_all_there(path: Path, acknowledged: set[int]) -> None:
+    store = open_store(f"sqlite:///{path}")
+    for number in acknowledged:
+        assert await store.ledger.decision("default", f"d{number}") is not None
+    report = await store.ledger.verify()
+    store.close()
+    assert report.fault is None
+    assert report.rows >= len(acknowledged) >= 200
+
+
+def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
     """Every decision whose append returned is there, and the chain verifies."""
     child = subprocess.Popen(
         [sys.executable, "-c", _LOAD, str(path)],
@@ -96,13 +106,7 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
     acknowledged |= {int(line) for line in child.stdout.read().splitlines()[:-1]}
     child.stdout.close()
     child.wait()
-    store = open_store(f"sqlite:///{path}")
-    for number in acknowledged:
-        assert await store.ledger.decision("default", f"d{number}") is not None
-    report = await store.ledger.verify()
-    store.close()
-    assert report.fault is None
-    assert report.rows >= len(acknowledged) >= 200
+    asyncio.run(_assert_all_there(path, acknowledged))
 
 
 async def test_two_processes_see_each_others_rows_at_once(path: Path) -> None:

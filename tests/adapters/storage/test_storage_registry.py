@@ -72,7 +72,9 @@ async def test_the_activation_mark_grows(store: Store) -> None:
 async def test_calibrations_are_proposals_until_activated(store: Store) -> None:
     """They are listed newest first; only the activated one is active."""
     for name, at in (("c1", NOON), ("c2", LATER)):
-        await store.registry.save_calibration(id=name, workspace="default", body=b"{}", at=at)
+        await store.registry.save_calibration(
+            calibration_id=name, workspace="default", body=b"{}", at=at
+        )
     await store.registry.activate(_activation("c1", "calibration"))
     assert await store.registry.calibrations("default") == [
         {"id": "c2", "created_at": LATER, "active": False},
@@ -86,9 +88,13 @@ async def test_calibrations_are_proposals_until_activated(store: Store) -> None:
 async def test_a_calibration_keeps_its_content(store: Store) -> None:
     """The same again is fine, other content under its id is not."""
     for _ in range(2):
-        await store.registry.save_calibration(id="c", workspace="default", body=b"1", at=NOON)
+        await store.registry.save_calibration(
+            calibration_id="c", workspace="default", body=b"1", at=NOON
+        )
     with pytest.raises(Conflict):
-        await store.registry.save_calibration(id="c", workspace="default", body=b"2", at=NOON)
+        await store.registry.save_calibration(
+            calibration_id="c", workspace="default", body=b"2", at=NOON
+        )
 
 
 @pytest.mark.parametrize("role", list(Role))

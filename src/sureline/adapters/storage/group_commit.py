@@ -13,6 +13,8 @@ from sureline.adapters.storage.sqlite_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
 from sureline.errors import StoreBusy, StoreError, SurelineError
 
+_SCRUB_PATIENCE_MS = 50
+
 Job = Callable[[Transaction], Any]
 
 
@@ -32,6 +34,7 @@ class GroupCommit:
         self._connection = connection
         self._where = where
         self._lock: AbstractContextManager[Any] = lock or nullcontext()
+        self._unscrubbed = False
 
     def __call__(self, jobs: Sequence[Job]) -> list[Any]:
         """Write all jobs in one transaction; if that fails, each in its own.
@@ -61,7 +64,7 @@ class GroupCommit:
                 if isinstance(error, sqlite3.Error):
                     raise store_error(error, self._where) from error
                 raise
-            if transaction.scrub:
+            if transaction.scrub or self._unscrubbed:
                 self._scrub()
         return results
 
@@ -72,15 +75,15 @@ class GroupCommit:
     def _scrub(self) -> None:
         """Empty the write-ahead log, where erased pages would live on.
 
-        If a reader is in the way now, the next checkpoint does it.
+        If a reader is in the way for longer than a moment, the next commit tries again.
         """
         patience = self._connection.execute("PRAGMA busy_timeout").fetchone()[0]
-        self._connection.execute("PRAGMA busy_timeout=100")
+        self._connection.execute(f"PRAGMA busy_timeout={_SCRUB_PATIENCE_MS}")
         try:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-                raise
+            blocked, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._unscrubbed = bool(blocked)
+        except sqlite3.Error:  # the rows are committed: this must not fail the jobs
+            self._unscrubbed = True
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={int(patience)}")
 

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sureline.adapters.storage.fork_guard import guard
@@ -99,6 +100,13 @@ class SqliteDatabase:
                 return await writer.submit(job)
             except WriterStopped:  # for a fork, or for good: the next round tells
                 continue
+
+    def log_bytes(self) -> int:
+        """Return the size of the write-ahead log, which a foreign reader may keep growing."""
+        if self._memory:
+            return 0
+        log = Path(f"{self.target}-wal")
+        return log.stat().st_size if log.exists() else 0
 
     def close(self) -> None:
         """Write what was handed in and close the file; a second time does nothing."""
