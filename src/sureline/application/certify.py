@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+import numpy as np
 
 from sureline.application.ports.tables import Table
 from sureline.core.statistics.certificate import Demand, Provenance, certify_slices
@@ -62,8 +65,14 @@ class SliceResult:
 
 @dataclass(slots=True)
 class _Labels:
-    scores: list[float] = field(default_factory=list)
-    labels: list[bool] = field(default_factory=list)
+    """Labels of one slice, nine bytes each, so that a large file fits."""
+
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    labels: bytearray = field(default_factory=bytearray)
+
+    def tally(self) -> Tally:
+        """Count them."""
+        return tally_labels(np.asarray(self.scores), np.frombuffer(self.labels, np.bool_))
 
 
 def certify_table(
@@ -106,7 +115,7 @@ def _tallies(
         labels = slices.setdefault(slice_key, _Labels())
         labels.scores.append(score)
         labels.labels.append(label)
-    return {key: tally_labels(slices[key].scores, slices[key].labels) for key in sorted(slices)}
+    return {key: slices[key].tally() for key in sorted(slices)}
 
 
 def _rows(
