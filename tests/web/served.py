@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from sureline.application.ports.keys import Role
+from sureline.application.ports.signals import SignalSource
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.switch import Switch
 from sureline.testing import MOMENT, FixedClock
@@ -61,7 +62,8 @@ class Served:
     services: Services
     clock: FixedClock
     url: str
-    keys: Mapping[Role, str]
+    keys: dict[Role, str] = field(default_factory=dict)
+    clients: dict[Role | None, httpx.Client] = field(default_factory=dict)
 
     def client(self, role: Role | None = AGENT, *, secret: str | None = None) -> httpx.Client:
         """Return a client with the key of a role, or with another secret, or without any."""
@@ -69,10 +71,14 @@ class Served:
         headers = {} if secret is None else {"authorization": f"Bearer {secret}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=20)
 
-    def call(self, method: str, path: str, role: Role | None = AGENT, **more: Any) -> httpx.Response:
+    def call(
+        self, method: str, path: str, role: Role | None = AGENT, **more: Any
+    ) -> httpx.Response:
         """Make one request."""
-        with self.client(role) as client:
-            return client.request(method, path, **more)
+        client = self.clients.get(role)
+        if client is None:
+            client = self.clients[role] = self.client(role)
+        return client.request(method, path, **more)
 
     def decide(self, role: Role = AGENT, **fields: Any) -> httpx.Response:
         """Submit a proposal that is approved unless `fields` change it."""
@@ -87,16 +93,27 @@ class Served:
 
 
 @contextmanager
-def serve(folder: Path, settings: ServerSettings | None = None) -> Iterator[Served]:
-    """Run a server on a new store in `folder` with the policy above."""
+def serve(
+    folder: Path,
+    settings: ServerSettings | None = None,
+    *,
+    signals: Sequence[SignalSource] = (),
+    change: Callable[[Services], Services] = lambda services: services,
+) -> Iterator[Served]:
+    """Run a server on a new store in `folder` with the policy above.
+
+    `change` replaces some of the services that the server gets.
+    """
     clock = FixedClock()
-    plugins = Plugins(clock=clock, hard_switch=HeldSwitch())
+    plugins = Plugins(signals=signals, clock=clock, hard_switch=HeldSwitch())
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     asyncio.run(services.policies.introduce(POLICY))
-    with running(services, settings) as url:
-        served = Served(services=services, clock=clock, url=url, keys={})
-        served.keys = {role: served.make_key(role) for role in Role}
+    with running(change(services), settings) as url:
+        served = Served(services=services, clock=clock, url=url)
+        served.keys.update((role, served.make_key(role)) for role in Role)
         yield served
+    for client in served.clients.values():
+        client.close()
 
 
 @contextmanager

@@ -23,18 +23,19 @@ SWITCH = {"scope": "batch:none", "on": True, "reason": "a test"}
         None,
         "",
         "Bearer",
-        "Bearer ",
         "Bearer wrong",
         "Bearer sl_admin_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
         "Basic dXNlcjpwYXNz",
         "Bearer " + "x" * 2000,
-        "Bearer \udcff\udc00",
+        "Bearer \udcff\udcfe",
     ],
-    ids=["none", "empty", "scheme only", "blank", "wrong", "guess", "basic", "long", "bytes"],
+    ids=["none", "empty", "scheme only", "wrong", "guess", "basic", "long", "bytes"],
 )
 def test_without_a_valid_key_nothing_is_told(shared: Served, header: str | None) -> None:
     """A missing, wrong or odd key is a 401 that says how to send one."""
-    headers = {} if header is None else {b"authorization": header.encode("utf-8", "surrogateescape")}
+    headers = (
+        {} if header is None else {b"authorization": header.encode("utf-8", "surrogateescape")}
+    )
     for method, path in (("POST", "/v1/decisions"), ("GET", "/v1/slices"), ("GET", "/metrics")):
         answer = shared.call(method, path, None, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
@@ -148,7 +149,9 @@ async def _copy_to_other_workspace(served: Served) -> None:
 def test_a_revoked_key_is_refused_within_a_second(served: Served) -> None:
     """A key is believed for half a second at most, so its revocation holds after that."""
     assert served.decide().status_code == 201
-    (agent,) = [one for one in asyncio.run(served.services.keys.all("default")) if one.role == AGENT]
+    (agent,) = [
+        one for one in asyncio.run(served.services.keys.all("default")) if one.role == AGENT
+    ]
     asyncio.run(served.services.keys.revoke("default", agent.id, served.clock.now()))
     served.clock.advance(timedelta(seconds=0.5))
     answer = served.decide()

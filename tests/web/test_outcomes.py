@@ -135,7 +135,9 @@ def test_a_stopping_server_ends_the_waiting(tmp_path: Path) -> None:
 
 def _waiting(served: Served) -> int:
     text = served.call("GET", "/metrics", ADMIN).text
-    return int(float(next(x.split()[1] for x in text.splitlines() if x.startswith("sureline_wait"))))
+    return int(
+        float(next(x.split()[1] for x in text.splitlines() if x.startswith("sureline_wait")))
+    )
 
 
 def _until(holds) -> None:  # type: ignore[no-untyped-def]

@@ -37,7 +37,7 @@ class BodyReader:
         _check_media_type(headers)
         if len(body) <= self._settings.inline_bytes:
             return read_object(body)
-        return await asyncio.to_thread(read_object, body)
+        return await asyncio.to_thread(_read_large, body, self._settings.values)
 
     async def _receive(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
         self._check_size(_declared(headers))
@@ -92,6 +92,27 @@ def read_object(body: bytes) -> dict[str, Any]:
         raise error
     assert isinstance(parsed.value, dict)
     return parsed.value
+
+
+def _read_large(body: bytes, most: int) -> dict[str, Any]:
+    found = read_object(body)
+    if has_more_values(found, most):
+        raise TooLarge(f"the body holds more than {most} JSON values")
+    return found
+
+
+def has_more_values(value: object, most: int) -> bool:
+    """Tell whether there are more than `most` values in a JSON value, itself included."""
+    count, open_values = 1, [value]
+    while open_values and count <= most:
+        inner = open_values.pop()
+        if isinstance(inner, dict):
+            count += len(inner)
+            open_values.extend(inner.values())
+        elif isinstance(inner, list):
+            count += len(inner)
+            open_values.extend(inner)
+    return count > most
 
 
 def _declared(headers: Mapping[bytes, bytes]) -> int:

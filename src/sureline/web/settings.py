@@ -16,13 +16,15 @@ class ServerSettings:
     must be complete after `body_seconds`. `deciding` decisions are worked on at once and
     `waiting` callers wait for a person, each for at most `longest_wait` seconds. Each key may
     make `requests_per_second` requests, and `burst` in one go. A revoked key is refused after
-    `key_seconds` at the latest. Bodies above `inline_bytes` are parsed off the event loop.
+    `key_seconds` at the latest. Bodies above `inline_bytes` are parsed off the event loop
+    and may hold `values` JSON values, because what is decided about them happens on it.
     """
 
     body_bytes: int = MAX_BYTES
     buffered_bytes: int = 64 * 1024 * 1024
     body_seconds: float = 20.0
     inline_bytes: int = 32 * 1024
+    values: int = 50_000
     deciding: int = 512
     waiting: int = 256
     longest_wait: float = 60.0
