@@ -1,6 +1,7 @@
 """The documentation is executed: what a page tells a reader to do works, in the page's order.
 
-In every page, from top to bottom, in one folder that starts empty:
+In every page, from top to bottom, in one folder that starts empty (a how-to starts where
+step 2 of the tutorial ends: with what `sureline init` wrote, and a store that has decided it):
 
 * a block `yaml file=NAME` (any language will do) is written to that file;
 * a block `python` is run, with the names of earlier blocks of the page;
@@ -71,6 +72,9 @@ def test_a_page_does_what_it_says(
     """Every block of a page that is to be run succeeds and prints what the page shows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SURELINE_STORE", raising=False)
+    if page.parent.name == "howto":
+        _run_command("sureline init .", [], "setup")
+        _run_command("sureline decide proposals.jsonl --policy policy.yaml # exit 1", [], "setup")
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(page):
         where = f"{_name(page)}:{block.line}"

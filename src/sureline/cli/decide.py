@@ -16,7 +16,7 @@ from sureline.application.intake import read_proposal
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import error_json, note, say, visible
-from sureline.cli.session import on_store
+from sureline.cli.session import session
 from sureline.core.checks.json_value import MAX_BYTES
 from sureline.core.checks.parse import parse_output
 from sureline.core.values.decision import Decision
@@ -40,15 +40,13 @@ def decide(
     """
     as_json = as_json or not sys.stdout.isatty()
 
-    async def work(services: Services) -> int:
-        await services.prepare(policy)
-        worst = 0
-        with _opened(file) as lines:
-            for number, line in lines:
-                worst = max(worst, await _answer(services, number, line, as_json=as_json))
-        return worst
-
-    raise typer.Exit(on_store(work, store=store, workspace=workspace))
+    worst = 0
+    with _opened(file) as lines, session(store, workspace) as opened:
+        opened.run(opened.services.prepare(policy))
+        for number, line in lines:
+            answered = _answer(opened.services, number, line, as_json=as_json)
+            worst = max(worst, opened.run(answered))
+    raise typer.Exit(worst)
 
 
 async def _answer(services: Services, number: int, line: bytes, *, as_json: bool) -> int:

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from sureline.bootstrap import Services, open_services
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open store and an event loop that runs only when asked to.
+
+    Between two calls of `run` no loop is running, so that waiting for input there can be
+    interrupted like any other program.
+    """
+
+    services: Services
+    runner: asyncio.Runner
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Drive `work` to its end."""
+        return self.runner.run(work)
+
+
+@contextmanager
+def session(store: str | None, workspace: str) -> Iterator[Session]:
+    """Open the store and let go of it, whatever happens."""
+    services = open_services(store, workspace=workspace)
+    try:
+        with asyncio.Runner() as runner:
+            yield Session(services, runner)
+    finally:
+        services.close()
 
 
 def on_store(
@@ -17,10 +46,10 @@ def on_store(
     store: str | None,
     workspace: str,
 ) -> Result:
-    """Open the store, do the work and let go of the store, whatever happens."""
+    """Do one piece of work on the store."""
 
-    async def opened() -> Result:
-        async with open_services(store, workspace=workspace) as services:
-            return await work(services)
+    async def done(services: Services) -> Result:
+        return await work(services)
 
-    return asyncio.run(opened())
+    with session(store, workspace) as opened:
+        return opened.run(done(opened.services))

@@ -1,0 +1,88 @@
+"""`sureline ledger`: what was recorded can be proven, handed out and erased."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, proposal
+
+
+@pytest.fixture
+def recorded(started: Run) -> Run:
+    """Return `run` in a folder with three decisions, one of them labelled."""
+    lines = [proposal(id=name, task=f"Read number {name}") for name in ("d1", "d2", "d3")]
+    started("decide", text="\n".join(lines))
+    started("outcome", "d1", "--action", "approve", "--by", "Ada", "--comment", "fine")
+    return started
+
+
+def test_an_untouched_ledger_holds(recorded: Run) -> None:
+    """Verifying says how many rows there are, the head, and what it cannot see."""
+    found = json.loads(recorded("ledger", "verify", "--json").stdout)
+    assert found["ok"] is True
+    assert found["rows"] >= 5
+    assert found["cannot_see"]
+    assert recorded("ledger", "verify", "--head", found["head"]).exit_code == 0
+
+
+def test_a_changed_row_is_found(recorded: Run, folder: Path) -> None:
+    """Whoever changes a row behind sureline's back is noticed, and the exit code is 1."""
+    database = sqlite3.connect(folder / "sureline.db")
+    for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        database.execute(f'DROP TRIGGER "{name}"')
+    database.execute("UPDATE decisions SET route = 'auto_approve' WHERE id = 'd2'")
+    database.commit()
+    database.close()
+    result = recorded("ledger", "verify")
+    assert result.exit_code == 1
+    assert "does not hold" in result.stdout
+
+
+def test_another_head_is_noticed(recorded: Run) -> None:
+    """A head that the chain never ran through says that history was rewritten."""
+    assert recorded("ledger", "verify", "--head", f"2:{'ab' * 32}").exit_code == 1
+    assert recorded("ledger", "verify", "--head", "nonsense").exit_code == 2
+
+
+@pytest.mark.parametrize("payloads", [True, False], ids=["with payloads", "without"])
+def test_an_export_verifies_without_the_store(payloads: bool, recorded: Run, folder: Path) -> None:
+    """An export is complete; payloads are in it only when asked for."""
+    flag = "--payloads" if payloads else "--no-payloads"
+    exported = recorded("ledger", "export", flag).stdout
+    assert ("Harbour Paper" in exported) == payloads
+    (folder / "out.jsonl").write_text(exported)
+    (folder / "sureline.db").unlink()
+    assert recorded("ledger", "verify", "out.jsonl").exit_code == 0
+
+
+def test_a_changed_export_is_found(recorded: Run, folder: Path) -> None:
+    """Leaving out a line is noticed, and so is what is no export; no file is bad input."""
+    lines = recorded("ledger", "export").stdout.splitlines(keepends=True)
+    (folder / "less.jsonl").write_text("".join(lines[:2] + lines[3:]))
+    assert recorded("ledger", "verify", "less.jsonl").exit_code == 1
+    (folder / "none.jsonl").write_text("hello\n")
+    assert recorded("ledger", "verify", "none.jsonl").exit_code == 1
+    assert recorded("ledger", "verify", "nowhere.jsonl").exit_code == 2
+
+
+def test_erasing_keeps_the_chain(recorded: Run, folder: Path) -> None:
+    """What was erased is nowhere in the export, the ledger verifies, and it is said how much."""
+    erase = ("ledger", "erase", "d1", "--reason", "Asked for", "--by", "Ada")
+    assert recorded(*erase).stdout == "d1: erased\n"
+    assert "nothing left" in recorded(*erase).stdout
+    exported = recorded("ledger", "export", "--payloads").stdout
+    assert "Read number d1" not in exported
+    assert "Read number d2" in exported
+    found = json.loads(recorded("ledger", "verify", "--json").stdout)
+    assert found["ok"] is True
+    assert found["erased"] >= 1
+
+
+def test_erasing_what_is_not_there_is_said(recorded: Run) -> None:
+    """An unknown decision is bad input."""
+    assert recorded("ledger", "erase", "d9", "--reason", "x", "--by", "A").exit_code == 2
+    assert recorded("ledger", "erase", "d1", "--reason", " ", "--by", "A").exit_code == 2
