@@ -38,8 +38,8 @@ def copy_json(value: object) -> object:
 
 
 def _copy(value: object, depth: int, budget: list[int]) -> object:
-    """Copy; `budget` is the number of bytes left, so that shared parts cannot multiply."""
-    budget[0] -= 1
+    """Copy; `budget` is the bytes left (a part takes two at least), so sharing cannot multiply."""
+    budget[0] -= 2
     if value is None or value is True or value is False:
         return value
     if isinstance(value, str):
