@@ -29,7 +29,7 @@ _MONTHS = {
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _KANJI = re.compile(r"(令和)?(\d{1,4})年(\d{1,2})月(\d{1,2})日")
 _NAMED = re.compile(r"(?:(\d{1,2}) )?([A-Z][a-z]{2})(?: (\d{1,2}),)? (\d{4})")
-_LOCAL = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})")
+_LOCAL = re.compile(r"([\dOolISB]{1,2})[./]([\dOolISB]{1,2})[./]([\dOolISB]{4}|[\dOolISB]{2})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ def _amount(line: str) -> float | None:
 
 
 def _date(text: str, *, month_first: bool) -> str | None:
-    """Read the first date; digits that look like letters are not repaired here."""
+    """Read the first date, and repair letters that look like digits where no month is named."""
     for read in (_iso_date, _kanji_date, _named_date):
         parts = read(text)
         if parts:
@@ -111,7 +111,7 @@ def _date(text: str, *, month_first: bool) -> str | None:
     match = _LOCAL.search(text)
     if match is None:
         return None
-    first, second, year = int(match[1]), int(match[2]), int(match[3])
+    first, second, year = (int(part.translate(_REPAIR)) for part in match.groups())
     month, day = (first, second) if month_first else (second, first)
     return _checked(year if year > 99 else 2000 + year, month, day)
 

@@ -103,32 +103,37 @@ class _Run:
     progress: Progress
 
     def decide_all(self, stage: str, items: Sequence[Item]) -> tuple[Routed, ...]:
-        """Decide in small batches; people answer each batch before the next one comes."""
+        """Decide in small batches; people answer each batch before the next one comes.
+
+        What acted alone gets no label unless the audit picked it (G23). Audits are answered at
+        the end: which items they pick depends on the store's secret, and answered earlier they
+        would make the history, and so the result, differ from run to run.
+        """
         done: list[Routed] = []
+        audits: list[tuple[Item, Decision]] = []
         for first in range(0, len(items), _BATCH):
             batch = items[first : first + _BATCH]
             decisions = self.gate.run(self.gate.decide_many([_proposal(item) for item in batch]))
             for item, decision in zip(batch, decisions, strict=True):
-                self._answer(item, decision)
+                if decision.audit:
+                    audits.append((item, decision))
+                elif decision.route not in {Route.AUTO_APPROVE, Route.AUTO_REJECT}:
+                    self._answer(item, decision, OutcomeSource.REVIEW)
                 done.append(_routed(item, decision))
             self.progress(stage, len(done), len(items))
+        for item, decision in audits:
+            self._answer(item, decision, OutcomeSource.AUDIT)
         return tuple(done)
 
-    def _answer(self, item: Item, decision: Decision) -> None:
-        """Let the simulated reviewer answer what reaches a person, and only that.
-
-        What acted alone gets no label unless the audit picked it (G23).
-        """
-        automatic = decision.route in {Route.AUTO_APPROVE, Route.AUTO_REJECT}
-        if automatic and not decision.audit:
-            return
+    def _answer(self, item: Item, decision: Decision, source: OutcomeSource) -> None:
+        """Record what the simulated reviewer says, who is always right."""
         action = Action.APPROVE if item.correct else Action.EDIT if item.wrong else Action.REJECT
         self.gate.run(
             self.gate.record_outcome(
                 decision.id,
                 action=action,
                 by=REVIEWER,
-                source=OutcomeSource.AUDIT if decision.audit else OutcomeSource.REVIEW,
+                source=source,
                 edited_fields=item.wrong,
                 anchored=False,
             )

@@ -122,22 +122,22 @@ VENDORS = (
     Vendor(
         name="Harrow Lane Grocers", market="gb", currency="GBP", symbol="£",
         address="14 Harrow Lane, Westbury", date_style="%d/%m/%Y", tax_rate=Decimal(20),
-        items=_GROCERY, share=22, discount=0.12,
+        items=_GROCERY, share=22, discount=0.15,
     ),
     Vendor(
         name="Pinefold Stationers", market="gb", currency="GBP", symbol="£",
         address="3 Arcade Row, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
-        items=_PAPER, share=16, ordered=0.06,
+        items=_PAPER, share=16, ordered=0.05,
     ),
     Vendor(
         name="Quillby Hardware", market="us", currency="USD", symbol="$",
         address="880 Foundry Rd, Elmsport", date_style="%m/%d/%Y", tax_rate=Decimal("8.5"),
-        items=_TOOLS, share=16, tax_included=False, discount=0.1,
+        items=_TOOLS, share=16, tax_included=False, discount=0.15,
     ),
     Vendor(
         name="Moss and Ember Coffee", market="us", currency="USD", symbol="$",
         address="27 Pier St, Elmsport", date_style="%b %d, %Y", tax_rate=Decimal("8.5"),
-        items=_CAFE, share=18, tax_included=False,
+        items=_CAFE, share=18, tax_included=False, ordered=0.01,
     ),
     Vendor(
         name="Tallow Bridge Market", market="gb", currency="GBP", symbol="£",
@@ -147,22 +147,27 @@ VENDORS = (
     Vendor(
         name="Copper Kettle Tearoom", market="gb", currency="GBP", symbol="£",
         address="1 Mill Yard, Westbury", date_style="%d/%m/%y", tax_rate=Decimal(20),
-        items=_CAFE, share=8, footer=0.4,
+        items=_CAFE, share=8, footer=0.5,
     ),
     Vendor(
         name="Brindle Discount Store", market="gb", currency="GBP", symbol="£",
         address="Unit 6, Ringway Park", date_style="%d/%m/%Y", tax_rate=Decimal(20),
-        items=_GROCERY, share=6, savings=0.45,
+        items=_GROCERY, share=6, savings=0.35,
     ),
     Vendor(
         name="Lakehead Outfitters", market="us", currency="CAD", symbol="$",
         address="410 Portage Ave, Tamarack", date_style="%d/%m/%Y", tax_rate=Decimal(13),
-        items=_TOOLS, share=3, tax_included=False,
+        items=_TOOLS, share=2, tax_included=False,
     ),
     Vendor(
         name="Fennel and Rye", market="gb", currency="GBP", symbol="£",
-        address="9 Canal Walk, Northwick", date_style="%d %b %Y", tax_rate=Decimal(20),
+        address="9 Canal Walk, Northwick", date_style="%d/%m/%y", tax_rate=Decimal(20),
         items=_CAFE, share=8, listed=False,
+    ),
+    Vendor(
+        name="Cinder Alley Deli", market="us", currency="USD", symbol="$",
+        address="5 Cinder Alley, Tamarack", date_style="%m/%d/%y", tax_rate=Decimal("8.5"),
+        items=_CAFE, share=5, tax_included=False, listed=False,
     ),
     Vendor(
         name="Bäckerei Lindhagen", market="de", currency="EUR", symbol="€",
@@ -177,7 +182,7 @@ VENDORS = (
     Vendor(
         name="Getränke Ahlmann", market="de", currency="EUR", symbol="€",
         address="Am Speicher 2, Neuhafen", date_style="%d.%m.%y", tax_rate=Decimal(19),
-        items=_BACKEREI, share=3, total_word="Zu zahlen",
+        items=_BACKEREI, share=2, total_word="Zu zahlen",
     ),
     Vendor(
         name="Épicerie Sorbelle", market="fr", currency="EUR", symbol="€",

@@ -35,12 +35,12 @@ class Condition:
 
 
 CLEAN = Condition(
-    letter=0.0001, digit=0.0004, smudge=0.001, lost_point=0.001, added_zero=0.0, torn=0.0005
+    letter=0.0006, digit=0.0004, smudge=0.001, lost_point=0.001, added_zero=0.0, torn=0.0005
 )
 WORN = Condition(
-    letter=0.008, digit=0.004, smudge=0.03, lost_point=0.03, added_zero=0.01, torn=0.02
+    letter=0.02, digit=0.004, smudge=0.015, lost_point=0.015, added_zero=0.01, torn=0.01
 )
-BAD = Condition(letter=0.02, digit=0.012, smudge=0.09, lost_point=0.06, added_zero=0.03, torn=0.05)
+BAD = Condition(letter=0.04, digit=0.01, smudge=0.04, lost_point=0.03, added_zero=0.02, torn=0.03)
 CONDITIONS = ((CLEAN, 80), (WORN, 14), (BAD, 6))
 """How a receipt arrives, with percentages."""
 
