@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import NoReturn
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.routing import Route
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
 
 from sureline.bootstrap import Services
 from sureline.errors import NotFound
@@ -44,31 +42,39 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def create_app(services: Services, *, settings: ServerSettings | None = None) -> Starlette:
-    """Return the ASGI application on `services`, which stay the caller's to close.
+class HttpApp:
+    """The ASGI application; setting `context.closing` ends all waiting for people.
 
-    `app.state.context` is its ServerContext; setting `closing` there ends all waiting.
+    It is a router inside the boundary and nothing else: starlette's own application would wrap
+    every request in error handling that the boundary does already.
     """
+
+    def __init__(self, context: ServerContext, operations: Sequence[Operation]) -> None:
+        self.context = context
+        self.router = Router(
+            [
+                Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
+                for path, group in groupby(operations, key=attrgetter("path"))
+            ],
+            redirect_slashes=False,
+            default=_nothing_here,
+        )
+        self._boundary = Boundary(self.router, context.metrics)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        await self._boundary(scope, receive, send)
+
+
+def create_app(services: Services, *, settings: ServerSettings | None = None) -> HttpApp:
+    """Return the application on `services`, which stay the caller's to close."""
     context = ServerContext.of(services, settings or ServerSettings())
-    operations = (*OPERATIONS, _description())
-    routes = [
-        Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
-        for path, group in groupby(sorted(operations, key=_order), key=attrgetter("path"))
-    ]
-    app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Boundary, metrics=context.metrics)],
-        exception_handlers={HTTPException: _raise_not_found},
-    )
-    app.router.redirect_slashes = False
-    app.state.context = context
-    return app
+    return HttpApp(context, (*sorted(OPERATIONS, key=_order), _description()))
 
 
 def _order(operation: Operation) -> int:
     """Keep the table's order, an address's methods together."""
-    paths = [one.path for one in OPERATIONS]
-    return paths.index(operation.path) if operation.path in paths else len(paths)
+    return [one.path for one in OPERATIONS].index(operation.path)
 
 
 def _description() -> Operation:
@@ -89,6 +95,5 @@ def _description() -> Operation:
     return operation
 
 
-def _raise_not_found(request: Request, error: Exception) -> NoReturn:  # noqa: ARG001
-    """Leave the wording to the boundary; starlette raises this only for unknown addresses."""
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> NoReturn:  # noqa: ARG001
     raise NotFound("there is nothing at this address")

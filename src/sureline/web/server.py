@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.applications import Starlette
 
 from sureline.errors import SurelineError
+from sureline.web.app import HttpApp
 
 STOP_SECONDS = 10
 """How long requests under way may take to end once the server is told to stop."""
@@ -31,7 +31,7 @@ class HttpServer(uvicorn.Server):
     store.
     """
 
-    def __init__(self, app: Starlette) -> None:
+    def __init__(self, app: HttpApp) -> None:
         self._app = app
         super().__init__(
             uvicorn.Config(
@@ -62,7 +62,7 @@ class HttpServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell whoever waits for a person to come again, then finish what is under way."""
-        self._app.state.context.closing.set()
+        self._app.context.closing.set()
         await super().shutdown(sockets)
 
 
