@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sureline.adapters.clock import SystemClock
+from sureline.application.ports.clock import Clock
 from sureline.bootstrap import Plugins
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.outcome import Action, OutcomeSource
@@ -66,13 +67,8 @@ def run_demo(
     policy = folder / "policy.yaml"
     policy.write_text(material.policy, encoding="utf-8")
     clock = FixedClock(material.day) if material.day else SystemClock()
-    signals = (ArithmeticSource(),) if material.arithmetic else ()
     started = clock.monotonic()
-    with Gate.open(
-        policy,
-        store=f"sqlite:///{folder / 'demo.db'}",
-        plugins=Plugins(signals=signals, clock=clock),
-    ) as gate:
+    with _open(material, policy, clock) as gate:
         run = _Run(gate=gate, progress=progress or _silent)
         logged = run.decide_all("Log-only, with answers", material.items[:split])
         verdicts = run.certify()
@@ -88,6 +84,16 @@ def run_demo(
         routed=routed,
         verdicts=verdicts,
         seconds=clock.monotonic() - started,
+    )
+
+
+def _open(material: Material, policy: Path, clock: Clock) -> Gate:
+    """Open a gate on a new store beside the policy file."""
+    signals = (ArithmeticSource(),) if material.arithmetic else ()
+    return Gate.open(
+        policy,
+        store=f"sqlite:///{policy.parent / 'demo.db'}",
+        plugins=Plugins(signals=signals, clock=clock),
     )
 
 
