@@ -98,16 +98,18 @@ def serve(
     settings: ServerSettings | None = None,
     *,
     signals: Sequence[SignalSource] = (),
+    policy: str | None = POLICY,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
-    """Run a server on a new store in `folder` with the policy above.
+    """Run a server on a new store in `folder`.
 
     `change` replaces some of the services that the server gets.
     """
     clock = FixedClock()
     plugins = Plugins(signals=signals, clock=clock, hard_switch=HeldSwitch())
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
-    asyncio.run(services.policies.introduce(POLICY))
+    if policy is not None:
+        asyncio.run(services.policies.introduce(policy))
     with running(change(services), settings) as url:
         served = Served(services=services, clock=clock, url=url)
         served.keys.update((role, served.make_key(role)) for role in Role)

@@ -252,7 +252,6 @@ class CalibrationShape(TypedDict):
     uncertified: list[dict[str, Any]]
     reliability: dict[str, Any]
     curves: dict[str, Any]
-    routes: dict[str, dict[str, int]]
 
 
 class HealthShape(TypedDict):
