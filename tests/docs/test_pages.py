@@ -117,13 +117,14 @@ def _run_command(command: str, expected: list[str], where: str) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         check=False,
         env={**os.environ, "PATH": path, "COLUMNS": "100"},
     )
     exits = re.search(r"# exit (\d+)\s*$", command)
-    said = done.stdout + done.stderr
+    said = done.stdout
     assert done.returncode == (int(exits[1]) if exits else 0), f"{where}: {command}\n{said}"
     wanted = [".*".join(map(re.escape, line.split("..."))) for line in expected if line.strip()]
     if wanted:
