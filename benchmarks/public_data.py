@@ -22,7 +22,7 @@ class Sample:
     correct: NDArray[np.bool_]
     target: float
     sizes: tuple[int, ...]
-    published: str
+    prototype: str
 
     @property
     def oracle(self) -> float:
@@ -70,7 +70,7 @@ _SETS = (
 def public_samples() -> list[Sample]:
     """Return the samples whose files are present; says so for those that are not."""
     samples = []
-    for name, file, column, where, target, sizes, published in _SETS:
+    for name, file, column, where, target, sizes, prototype in _SETS:
         if not (DATA / file).exists():
             print(f"{name}: {file} is not here, left out")
             continue
@@ -80,6 +80,6 @@ def public_samples() -> list[Sample]:
             score += chunk.columns[column]
             correct += chunk.columns["correct"]
         samples.append(
-            Sample(name, np.asarray(score), np.asarray(correct, bool), target, sizes, published)
+            Sample(name, np.asarray(score), np.asarray(correct, bool), target, sizes, prototype)
         )
     return samples

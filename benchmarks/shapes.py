@@ -1,6 +1,6 @@
 """Shapes of score and correctness to certify on, each with its true precision at any threshold.
 
-The named ones are those of the published tables: calibrated, over-confident, bimodal, flat just
+The named ones: calibrated, over-confident, bimodal, flat just
 above and below the target, with ties. The random ones are drawn afresh from a seed; nothing was
 ever tuned on them.
 """
@@ -132,7 +132,7 @@ NAMED = (
     Shape("base .98", _beta(6, 1), lambda s: 0.93 + 0.065 * s),
     Shape("base .60", _beta(2, 1.4), lambda s: expit(9.5 * s - 5.2)),
 )
-"""The fourteen shapes of the published tables."""
+"""The fourteen named shapes."""
 
 
 def _values(values: tuple[float, ...], shares: tuple[float, ...]) -> Callable[..., Floats]:
