@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sureline.adapters.storage.sqlite_database import PRAGMAS
 from sureline.adapters.storage.store import open_store
 from sureline.application.ports.ledger import DecisionRecord
 
@@ -47,15 +48,8 @@ def raw_insert(stored: Path, target: Path, *, per_commit: int = CALLERS) -> RawR
     rows = read_rows(stored)
     open_store(f"sqlite:///{target}").close()
     connection = sqlite3.connect(target, isolation_level=None)
-    for pragma in (
-        "synchronous=FULL",
-        "secure_delete=ON",
-        "wal_autocheckpoint=4000",
-        "journal_size_limit=67108864",
-        "cache_size=-32768",
-        "temp_store=MEMORY",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
     batches = list(_batches(rows, per_commit))
     statements = {
         table: f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[table][0]))})"

@@ -166,6 +166,18 @@ async def test_closing_writes_what_was_handed_in(path: Path) -> None:
     await _assert_whole(path, 1)
 
 
+async def test_closing_beside_a_batch_ends(store: Store) -> None:
+    """Whatever is being written or gathered when the store closes, every caller is answered."""
+    tasks = [asyncio.create_task(store.ledger.append(record(number))) for number in range(50)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    late = asyncio.create_task(store.ledger.append(record("late")))
+    await asyncio.sleep(0)
+    store.close()
+    answers = await asyncio.gather(*tasks, late)
+    assert all(answer.created for answer in answers)
+
+
 def _in_child(work: object) -> int:
     """Fork, run `work` in the child, and return the child's exit code."""
     child = os.fork()

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.statement import Statement, compiled, insertion
+from sureline.adapters.storage.statement import compiled, insertion
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, route_counts, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
@@ -19,7 +20,11 @@ from sureline.core.chain import FieldValue, payload_digest
 
 SALT_BYTES = 16
 
-_KNOWN = Statement("SELECT 1 FROM decisions WHERE workspace = ? AND id = ?", ("workspace", "id"))
+_KNOWN = compiled(
+    select(decisions.c.seq).where(
+        decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id")
+    )
+)
 INSERT_DECISION = insertion(decisions)
 INSERT_PAYLOAD = insertion(payloads)
 INSERT_VECTOR = insertion(vectors)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from sureline.adapters.storage.append_decision import AppendDecision, append_decisions
@@ -21,7 +20,7 @@ Job = Callable[[Transaction], Any]
 class GroupCommit:
     """Owns the writing connection; called by the writer's thread only.
 
-    `lock` is held while writing where readers share the connection (a store in memory).
+    `sharing` is held while writing, for readers that share the connection (a store in memory).
     """
 
     def __init__(
@@ -29,11 +28,11 @@ class GroupCommit:
         connection: sqlite3.Connection,
         where: str,
         *,
-        lock: threading.RLock | None,
+        sharing: AbstractContextManager[Any],
     ) -> None:
         self._connection = connection
         self._where = where
-        self._lock: AbstractContextManager[Any] = lock or nullcontext()
+        self._sharing = sharing
         self._unscrubbed = False
 
     def __call__(self, jobs: Sequence[Job]) -> list[Any]:
@@ -52,7 +51,7 @@ class GroupCommit:
         return [self([job])[0] for job in jobs]
 
     def _commit(self, jobs: Sequence[Job]) -> list[Any]:
-        with self._lock:
+        with self._sharing:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 transaction = Transaction(self._connection)

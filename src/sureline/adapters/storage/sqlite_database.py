@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
-_PRAGMAS = (
+PRAGMAS = (
     "PRAGMA synchronous=FULL",  # a commit is on the disk before it is acknowledged
     "PRAGMA secure_delete=ON",  # an erased payload must not stay on a free page
     "PRAGMA recursive_triggers=ON",  # REPLACE must not get round the append-only triggers
     "PRAGMA trusted_schema=OFF",
-    "PRAGMA wal_autocheckpoint=4000",
+    "PRAGMA wal_autocheckpoint=1000",  # little at a time: the commit that does it waits
     "PRAGMA journal_size_limit=67108864",
     "PRAGMA cache_size=-32768",
     "PRAGMA temp_store=MEMORY",
@@ -48,6 +48,7 @@ class SqliteDatabase:
         self._memory = memory
         self._busy_timeout = busy_timeout
         self._lock = threading.RLock()
+        self._sharing: AbstractContextManager[Any] = threading.RLock() if memory else nullcontext()
         self._reading: sqlite3.Connection | None = None
         self._writer: Writer | None = None
         self._unusable: str | None = None
@@ -63,7 +64,7 @@ class SqliteDatabase:
 
     def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query, as of the newest commit. Raises StoreError."""
-        with self._lock:
+        with self._lock, self._sharing:
             connection = self._reading or self._reopen()
             try:
                 return connection.execute(statement.sql, parameters).fetchall()
@@ -130,6 +131,7 @@ class SqliteDatabase:
         if self._memory:
             self._unusable = "a store in memory does not survive a fork; open one in the child"
             self._reading, self._writer = None, None
+            self._sharing = nullcontext()  # the parent's writer may have held the lock
 
     def _connect(self) -> sqlite3.Connection:
         with translated(self.where):
@@ -142,7 +144,7 @@ class SqliteDatabase:
                 uri=self._memory,
             )
             try:
-                for pragma in _PRAGMAS:
+                for pragma in PRAGMAS:
                     connection.execute(pragma)
             except sqlite3.Error:
                 connection.close()
@@ -151,7 +153,7 @@ class SqliteDatabase:
 
     def _start(self, writing: sqlite3.Connection) -> None:
         self._reading = writing if self._memory else self._connect()
-        commit = GroupCommit(writing, self.where, lock=self._lock if self._memory else None)
+        commit = GroupCommit(writing, self.where, sharing=self._sharing)
         self._writer = Writer(commit)
         self._writing = writing
 

@@ -17,6 +17,11 @@ from sureline.errors import (
 
 _Make = Callable[[str, str], StoreError]
 
+
+def _full(where: str, _: str) -> StoreError:
+    return StoreFull(f"{where}: the disk or the store is full; nothing was written")
+
+
 _BY_CODE: dict[int, _Make] = {
     sqlite3.SQLITE_BUSY: lambda where, _: StoreBusy(
         f"another process kept {where} locked for too long; nothing was written, try again"
@@ -27,9 +32,8 @@ _BY_CODE: dict[int, _Make] = {
     sqlite3.SQLITE_READONLY: lambda where, _: StoreReadOnly(
         f"{where} cannot be written: the file or its folder is read-only"
     ),
-    sqlite3.SQLITE_FULL: lambda where, _: StoreFull(
-        f"{where}: the disk or the store is full; nothing was written"
-    ),
+    sqlite3.SQLITE_FULL: _full,
+    sqlite3.SQLITE_IOERR_SHMSIZE: _full,
     sqlite3.SQLITE_CORRUPT: lambda where, said: StoreCorrupt(
         f"{where} is damaged ({said}); restore it from a backup"
     ),
@@ -48,7 +52,7 @@ _BY_CODE: dict[int, _Make] = {
 def store_error(error: sqlite3.Error, where: str) -> StoreError:
     """Return the StoreError that says what `error` means; `where` names the store's file."""
     code = getattr(error, "sqlite_errorcode", None)
-    make = None if code is None else _BY_CODE.get(code & 0xFF)
+    make = None if code is None else _BY_CODE.get(code) or _BY_CODE.get(code & 0xFF)
     if make is not None:
         return make(where, str(error))
     return StoreError(f"{where}: {type(error).__name__}: {error}")
