@@ -54,6 +54,7 @@ def report_data(result: DemoResult, *, made_at: datetime) -> ReportData:
         notes=(
             f"{len(result.logged):,} outputs were decided in log-only mode and labelled; the "
             f"{len(result.routed):,} after them were routed and then compared with the truth.",
+            *miss_notes(result),
         ),
     )
 
@@ -77,6 +78,20 @@ def headline(result: DemoResult) -> Headline:
         delta=result.delta,
         sentence=_sentence(result),
     )
+
+
+def miss_notes(result: DemoResult) -> tuple[str, ...]:
+    """Say it plainly where what acted alone was less precise than the target."""
+    head = headline(result)
+    if not result.missed or head.interval is None:
+        return ()
+    chance = (
+        "The interval includes the target, so chance can explain it."
+        if head.interval[1] >= result.target
+        else "Chance hardly explains it: the certificate was wrong, or later outputs differ from those "
+        "that were labelled."
+    )
+    return (f"What acted alone was less precise than the target in this run. {chance}",)
 
 
 def slice_rows(result: DemoResult) -> tuple[SliceRow, ...]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sureline.application.report import Headline, SliceRow
-from sureline.demo.report import headline, slice_rows
+from sureline.demo.report import headline, miss_notes, slice_rows
 from sureline.demo.result import DemoResult
 from sureline.demo.result import Progress as Told
 
@@ -46,7 +46,7 @@ def _headline(head: Headline, result: DemoResult) -> Table:
     auroc = "–" if result.auroc is None else f"{result.auroc:.3f}"
     table.add_row("AUROC of the score", auroc, "1 tells right from wrong, 0.5 is chance")
     table.add_row("Right over all outputs", _percent(result.accuracy), "without a gate")
-    table.caption = head.sentence
+    table.caption = " ".join((head.sentence, *miss_notes(result)))
     table.caption_justify = "left"
     return table
 

@@ -74,6 +74,15 @@ def test_figures_compare_with_the_truth() -> None:
     assert RESULT.reasons["below_threshold"][0] == 2
 
 
+def test_miss_is_said_with_what_chance_can_explain() -> None:
+    """A run below its target says so, and whether its interval reaches the target."""
+    assert "chance can explain it" in " ".join(report_data(RESULT, made_at=NOW).notes)
+    wrong = tuple(replace(item, correct=False) for item in RESULT.routed[:2]) * 20
+    bad = replace(RESULT, routed=wrong)
+    assert "Chance hardly explains it" in " ".join(report_data(bad, made_at=NOW).notes)
+    assert not any("less precise" in note for note in report_data(IDLE, made_at=NOW).notes)
+
+
 def test_nothing_automated_is_no_precision() -> None:
     """Without automation there is no precision to boast of, and no miss."""
     assert (IDLE.automation, IDLE.precision, IDLE.missed) == (0.0, None, False)
