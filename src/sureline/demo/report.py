@@ -88,8 +88,8 @@ def miss_notes(result: DemoResult) -> tuple[str, ...]:
     chance = (
         "The interval includes the target, so chance can explain it."
         if head.interval[1] >= result.target
-        else "Chance hardly explains it: the certificate was wrong, or later outputs differ from the "
-        "labelled ones."
+        else "Chance hardly explains it: the certificate was wrong, or later outputs differ "
+        "from the labelled ones."
     )
     return (f"What acted alone was less precise than the target in this run. {chance}",)
 
