@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from sureline.application.ports.keys import Role
 from tests.web.served import ADMIN, REVIEWER, Served, serve
 
 
@@ -88,3 +89,22 @@ def test_without_a_policy_it_is_not_ready(tmp_path: Path) -> None:
         assert served.call("GET", "/healthz", None).status_code == 200
         for answer in (served.call("GET", "/readyz", None), served.decide()):
             assert (answer.status_code, answer.json()["code"]) == (503, "not_ready")
+
+
+def test_the_reference_lists_what_is_served(described: dict[str, Any]) -> None:
+    """docs/reference/http.md has a row for each operation, with the roles that it takes."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text("utf-8")
+    rows = {}
+    for line in page.splitlines():
+        if line.startswith(("| `GET", "| `P")):
+            operation, who = [cell.strip() for cell in line.split("|")[1:3]]
+            rows[operation.strip("`").split("?")[0]] = who
+    served = {
+        f"{method.upper()} {path}": operation.get("x-roles", [])
+        for path, operations in described["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert rows.keys() == served.keys()
+    for operation, roles in served.items():
+        who = {"all": sorted(Role), "anybody": []}.get(rows[operation])
+        assert roles == (sorted(rows[operation].split(", ")) if who is None else who), operation
