@@ -105,3 +105,10 @@ def test_what_is_no_count_is_refused(bins: list, correct: list, counts: list, me
     """A faulty row of a count table is named."""
     with pytest.raises(InvalidInput, match=message):
         tally_counts(bins, correct, counts)
+
+
+def test_zero_has_no_sign() -> None:
+    """Minus zero is the score zero, not one of its own."""
+    tally = tally_labels([-0.0, 0.0, 1.0, 5e-324], [1, 0, 1, 1])
+    assert tally.threshold.tolist() == [1.0, 5e-324, 0.0]
+    assert (tally.labels.tolist(), tally.correct.tolist()) == ([1, 2, 4], [1, 2, 3])

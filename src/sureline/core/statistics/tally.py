@@ -53,10 +53,20 @@ def tally_labels(scores: ArrayLike, labels: ArrayLike) -> Tally:
     score, label = checked_scores(scores), checked_labels(labels)
     if len(score) != len(label):
         raise InvalidInput(f"{len(score)} scores but {len(label)} labels")
-    order = np.argsort(-score)
-    score, right = score[order], np.cumsum(label[order], dtype=np.int64)
-    last = np.flatnonzero(np.append(score[1:] != score[:-1], True)[: len(score)])
-    return _tally("scores", score[last], score[last], last + 1, right[last])
+    # Scores in [0, 1] sort like their bits, which leaves room for the label: one fast sort of
+    # whole numbers does what sorting indices would do in several times as long.
+    keys = np.sort(score.view(np.int64) * -2 - label)
+    np.negative(keys, out=keys)
+    bits = keys >> 1
+    last = np.flatnonzero(np.append(bits[1:] != bits[:-1], True)[: len(bits)])
+    distinct = bits[last].view(np.float64)
+    return Tally(
+        threshold=distinct,
+        score=distinct,
+        labels=last + 1,
+        correct=np.cumsum(keys & 1)[last],
+        data_hash=_digest("scores", keys),
+    )
 
 
 def tally_counts(score_bins: ArrayLike, correct: ArrayLike, counts: ArrayLike) -> Tally:
@@ -72,8 +82,12 @@ def tally_counts(score_bins: ArrayLike, correct: ArrayLike, counts: ArrayLike) -
     total = _sum_by_bin(where, number)
     right = _sum_by_bin(where[label], number[label])
     used = np.flatnonzero(total)[::-1]
-    return _tally(
-        "bins", edges_of(used), scores_of(used), np.cumsum(total[used]), np.cumsum(right[used])
+    return Tally(
+        threshold=edges_of(used),
+        score=scores_of(used),
+        labels=np.cumsum(total[used]),
+        correct=np.cumsum(right[used]),
+        data_hash=_digest("bins", used, total[used], right[used]),
     )
 
 
@@ -96,21 +110,9 @@ def _whole(values: ArrayLike, field: str, most: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _tally(
-    kind: str,
-    threshold: NDArray[np.float64],
-    score: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    correct: NDArray[np.int64],
-) -> Tally:
+def _digest(kind: str, *columns: NDArray[np.int64]) -> str:
+    """Return a hash of whole numbers that does not depend on the machine."""
     digest = hashlib.sha256(kind.encode())
-    digest.update(threshold.astype("<f8").tobytes())
-    digest.update(labels.astype("<i8").tobytes())
-    digest.update(correct.astype("<i8").tobytes())
-    return Tally(
-        threshold=threshold,
-        score=score,
-        labels=labels.astype(np.int64),
-        correct=correct.astype(np.int64),
-        data_hash=digest.hexdigest(),
-    )
+    for column in columns:
+        digest.update(np.ascontiguousarray(column, "<i8").data)
+    return digest.hexdigest()
