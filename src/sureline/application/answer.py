@@ -105,7 +105,7 @@ def record_of(
         would_route=decision.would_route,
         mode=decision.mode,
         score=value,
-        score_bin=None if value is None else score_bin(value),
+        score_bin=score_bin(value) if value is not None and routing.eligible else None,
         audit=decision.audit,
         propensity=routing.propensity,
         attempt=decision.attempt,

@@ -46,6 +46,9 @@ class Routing:
     """The route with its reasons in the order of the rules.
 
     `propensity` is the known probability in [0, 1] with which a person was to see this output.
+    `eligible` says that only the comparison with a threshold, or a state of the slice, stood
+    between the output and automation; certificates count the labels of eligible outputs only,
+    because no others are ever automated.
     """
 
     route: Route
@@ -54,6 +57,26 @@ class Routing:
     audit: bool
     propensity: float
     attempts_left: int
+    eligible: bool
+
+
+INELIGIBLE = frozenset(
+    {
+        "unreadable_output",
+        "fatal_check",
+        "nothing_measured",
+        "signal_missing",
+        "novel",
+        "judge_refuted",
+        "judge_inconclusive",
+        "judge_unavailable",
+        "unknown_action_class",
+        "action_always_human",
+        "forced",
+        "too_few_verdicts",
+    }
+)
+"""Reasons that lie in the output itself: with one of them no threshold automates it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +119,7 @@ def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> R
         and is_sampled(around.secret, Purpose.AUDIT, around.decision_id, rate),
         propensity=_propensity(chosen.route, rate, policy),
         attempts_left=attempts_left,
+        eligible=INELIGIBLE.isdisjoint(match.reason.code for match in matches),
     )
 
 
@@ -245,15 +269,15 @@ def _held_back(
 
 
 def _compared(assessed: Assessment, threshold: Threshold) -> Iterator[_Match]:
-    """Rules 8 and 9: the value against the threshold."""
+    """Rules 8 and 9: the value against the threshold, where there are both."""
     value, auto = assessed.value, threshold.auto
-    if value is not None and auto is not None and value >= auto:
-        kind = "uncertified threshold" if threshold.uncertified else "certified threshold"
-        code = "above_hypothesis" if threshold.uncertified else "above_threshold"
-        yield _Match(
-            8, Route.AUTO_APPROVE, _reason(code, f"{value:.3f} reaches the {kind} {auto:.3f}.")
-        )
+    if value is None or auto is None:
         return
-    shown = "nothing measured" if value is None else f"{value:.3f}"
-    limit = "no threshold" if auto is None else f"the threshold {auto:.3f}"
-    yield _Match(9, Route.HUMAN_REVIEW, _reason("below_threshold", f"{shown} against {limit}."))
+    kind = "uncertified threshold" if threshold.uncertified else "certified threshold"
+    if value >= auto:
+        code = "above_hypothesis" if threshold.uncertified else "above_threshold"
+        message = f"{value:.3f} reaches the {kind} {auto:.3f}."
+        yield _Match(8, Route.AUTO_APPROVE, _reason(code, message))
+    else:
+        message = f"{value:.3f} is below the {kind} {auto:.3f}."
+        yield _Match(9, Route.HUMAN_REVIEW, _reason("below_threshold", message))

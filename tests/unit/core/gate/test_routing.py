@@ -101,7 +101,7 @@ def test_all_reasons_are_listed_in_the_order_of_the_rules() -> None:
         0.5, {"mode": Mode.LOG_ONLY, "four_eyes": True}, threshold=NONE, switches=(switch(),)
     )
     assert [reason.code for reason in routing.reasons] == [
-        "four_eyes", "log_only", "kill_switch", "no_certificate", "below_threshold",
+        "four_eyes", "log_only", "kill_switch", "no_certificate",
     ]  # fmt: skip
 
 
@@ -173,3 +173,24 @@ def test_an_audit_takes_its_share_of_what_is_automated_and_says_with_what_chance
     assert {routing.propensity for routing in routings} == {0.1}
     assert 160 <= sum(routing.audit for routing in routings) <= 240
     assert not routed(0.5, {"audit_rate": 1.0}).audit
+
+
+@pytest.mark.parametrize(
+    ("policy", "circumstances", "eligible"),
+    [
+        pytest.param({}, {}, True, id="automated"),
+        pytest.param({"mode": Mode.LOG_ONLY}, {"threshold": NONE}, True, id="logged"),
+        pytest.param({"mode": Mode.HUMAN_ONLY}, {}, True, id="human-only-slice"),
+        pytest.param({}, {"switches": (switch(),)}, True, id="switched-off"),
+        pytest.param({}, {"at_stake": ALWAYS_HUMAN}, False, id="human-class"),
+        pytest.param({}, {"force_human": True}, False, id="forced-by-the-call"),
+        pytest.param(
+            {"weights": {"verification": 1.0, "history": 1.0}}, {}, False, id="signal-missing"
+        ),
+    ],
+)
+def test_only_what_a_threshold_could_automate_counts_for_certificates(
+    policy: dict[str, Any], circumstances: dict[str, Any], eligible: bool
+) -> None:
+    """Labels of outputs that are never automated say nothing about those that are."""
+    assert routed(0.95, policy, **circumstances).eligible is eligible
