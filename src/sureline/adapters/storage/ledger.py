@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, func, select
@@ -14,6 +14,7 @@ from sureline.adapters.storage.consume_approval import ConsumeApproval
 from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.past_cases import past_cases
+from sureline.adapters.storage.past_decisions import horizon, page_of_decisions
 from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
@@ -33,6 +34,7 @@ from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
     DecisionRecord,
     LabelCount,
+    PastDecision,
     Prior,
     StoredDecision,
 )
@@ -151,6 +153,27 @@ class SqlLedger:
             LabelCount(score_bin=score_bin, correct=bool(correct), count=int(count))
             for score_bin, correct, count in rows
         ]
+
+    async def past_decisions(
+        self, workspace: str, slice_key: str, since: datetime | None = None
+    ) -> AsyncIterator[PastDecision]:
+        """Stream the slice's decisions with their labels, oldest first; read off the loop."""
+        earliest = -(2**62) if since is None else to_micros(since)
+        with self._database.reader() as fetch:
+            until = horizon(fetch)
+            after: int | None = 0
+            while after is not None:
+                page, after = await asyncio.to_thread(
+                    page_of_decisions,
+                    fetch,
+                    after,
+                    until,
+                    workspace=workspace,
+                    slice_key=slice_key,
+                    since=earliest,
+                )
+                for one in page:
+                    yield one
 
     async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
         """Return verdicts and deletions after `cursor`, oldest first; read off the loop."""

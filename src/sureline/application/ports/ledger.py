@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -20,7 +20,8 @@ class DecisionRecord:
     object of what quotes the payload (output, feedback, findings); `request` is the proposal's
     canonical JSON. Both are erasable. `content_digest` identifies the proposal's content for
     idempotency (keyed, so that it betrays nothing after an erasure), `task_digest` the task with
-    its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured.
+    its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or if
+    no threshold could have automated it; only labels with a bin are counted.
     `vector` belongs to embedding model `model_id`.
     """
 
@@ -97,6 +98,31 @@ class LabelCount:
     count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastDecision:
+    """A decision with its label, as learning reads it; nothing of the payload is in it.
+
+    `body` is the lasting JSON. `correct` is the effective label and `label_source` who gave it,
+    both None where there is no label: "unreviewed" is never a label. `propensity` is the known
+    probability that a person was to see it, `audit` whether an automated one was drawn.
+    """
+
+    id: str
+    slice_key: str
+    route: str
+    would_route: str | None
+    audit: bool
+    propensity: float
+    attempt: int
+    policy_hash: str
+    measurement_hash: str
+    task_digest: bytes
+    created_at: datetime
+    body: bytes
+    correct: bool | None
+    label_source: str | None
+
+
 class Ledger(Protocol):
     """Keeps what was decided and what became of it; nothing acknowledged is ever lost."""
 
@@ -147,6 +173,15 @@ class Ledger(Protocol):
         self, workspace: str, slice_key: str, measurement_hash: str
     ) -> Sequence[LabelCount]:
         """Return the labelled decisions of one slice and measurement, by score bin."""
+
+    def past_decisions(
+        self, workspace: str, slice_key: str, since: datetime | None = None
+    ) -> AsyncIterator[PastDecision]:
+        """Stream the slice's decisions made at or after `since`, oldest first, with their labels.
+
+        What is written after the reading began is left out; memory does not grow with the number
+        of decisions.
+        """
 
     async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
         """Return verdicts and deletions after `cursor`, oldest first."""

@@ -1,0 +1,88 @@
+"""Streams decisions with their effective labels, for simulation and comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, literal_column, select
+
+from sureline.adapters.storage.moments import from_micros
+from sureline.adapters.storage.statement import Statement, compiled
+from sureline.adapters.storage.tables import decisions, heads, labels
+from sureline.application.ports.ledger import PastDecision
+
+PAGE = 1_000
+"""Decisions per read, so that no read lasts long and memory stays small."""
+
+Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
+
+_HORIZON = compiled(select(func.coalesce(func.max(heads.c.seq), literal_column("0"))))
+_PAGE = compiled(
+    select(
+        decisions.c.seq,
+        decisions.c.id,
+        decisions.c.slice_key,
+        decisions.c.route,
+        decisions.c.would_route,
+        decisions.c.audit,
+        decisions.c.propensity,
+        decisions.c.attempt,
+        decisions.c.policy_hash,
+        decisions.c.measurement_hash,
+        decisions.c.task_digest,
+        decisions.c.created_at,
+        decisions.c.body,
+        labels.c.correct,
+        labels.c.source,
+    )
+    .select_from(
+        decisions.outerjoin(
+            labels,
+            and_(
+                labels.c.workspace == decisions.c.workspace,
+                labels.c.decision_id == decisions.c.id,
+            ),
+        )
+    )
+    .where(decisions.c.seq > bindparam("after"), decisions.c.seq <= bindparam("horizon"))
+    .where(decisions.c.workspace == bindparam("workspace"))
+    .where(decisions.c.slice_key == bindparam("slice_key"))
+    .where(decisions.c.created_at >= bindparam("since"))
+    .order_by(decisions.c.seq)
+    .limit(bindparam("page"))
+    .offset(literal_column("0"))
+)
+
+
+def horizon(fetch: Fetch) -> int:
+    """Return the newest place in the ledger."""
+    last: int = fetch(_HORIZON, ())[0][0]
+    return last
+
+
+def page_of_decisions(
+    fetch: Fetch, after: int, until: int, *, workspace: str, slice_key: str, since: int
+) -> tuple[list[PastDecision], int | None]:
+    """Return the next decisions after the place `after`, and where to go on (None: no more)."""
+    rows = fetch(_PAGE, (after, until, workspace, slice_key, since, PAGE))
+    return [_past_decision(row) for row in rows], rows[-1][0] if len(rows) == PAGE else None
+
+
+def _past_decision(row: Sequence[Any]) -> PastDecision:
+    return PastDecision(
+        id=row[1],
+        slice_key=row[2],
+        route=row[3],
+        would_route=row[4],
+        audit=bool(row[5]),
+        propensity=row[6],
+        attempt=row[7],
+        policy_hash=row[8],
+        measurement_hash=row[9],
+        task_digest=row[10],
+        created_at=from_micros(row[11]),
+        body=row[12],
+        correct=None if row[13] is None else bool(row[13]),
+        label_source=row[14],
+    )
