@@ -129,9 +129,7 @@ def test_without_keys_only_this_machine_is_listened_to(tmp_path: Path, host: str
     assert done.returncode == 2
     assert "no API keys" in done.stderr
     assert done.stdout == ""
-    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
-    assert asyncio.run(store.keys.all("default")) == []
-    store.close()
+    assert _keys(tmp_path) == []
 
 
 def test_a_taken_port_is_exit_3(tmp_path: Path) -> None:
@@ -142,6 +140,7 @@ def test_a_taken_port_is_exit_3(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert f"127.0.0.1 port {port}" in done.stderr
     assert done.stdout == ""
+    assert _keys(tmp_path) == []
 
 
 def test_a_faulty_policy_is_exit_2(tmp_path: Path) -> None:
@@ -169,6 +168,13 @@ def test_a_faulty_policy_is_exit_2(tmp_path: Path) -> None:
 def test_loopback_is_told_by_its_address(host: str, local: bool) -> None:
     """Only an address of this machine alone is one; a name could lead anywhere."""
     assert is_loopback(host) is local
+
+
+def _keys(folder: Path) -> list[object]:
+    store = open_store(f"sqlite:///{folder / 'store.db'}")
+    found = asyncio.run(store.keys.all("default"))
+    store.close()
+    return list(found)
 
 
 def _stored(folder: Path, decision_id: str) -> bytes:

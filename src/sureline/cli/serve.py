@@ -34,11 +34,15 @@ def serve(
     services = open_services(store, workspace=workspace)
     try:
         asyncio.run(services.prepare(policy))
-        first_key = asyncio.run(_first_key(services, host))
-        listener = listen(host, port)
-        with listener:
-            if first_key is not None:
-                say(first_key)
+        is_first_start = asyncio.run(_has_no_key(services))
+        if is_first_start and not is_loopback(host):
+            raise InvalidInput(
+                "there are no API keys yet, so only this machine may connect: make one first with "
+                f"`sureline keys create --name you --role admin`, or leave --host {host} out"
+            )
+        with listen(host, port) as listener:
+            if is_first_start:  # only now: a key that nobody gets to see would lock everyone out
+                say(asyncio.run(_first_key(services)))
                 note("this is the first admin key; it is shown this once: keep it now")
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
@@ -47,19 +51,13 @@ def serve(
         services.close()
 
 
-async def _first_key(services: Services, host: str) -> str | None:
-    """Return the secret of a new admin key if there is no key yet.
-
-    Raises InvalidInput if others than this machine could use it.
-    """
+async def _has_no_key(services: Services) -> bool:
     keys = await services.keys.all(services.workspace)
-    if any(key.revoked_at is None for key in keys):
-        return None
-    if not is_loopback(host):
-        raise InvalidInput(
-            f"there are no API keys yet, so only this machine may connect: make one first with "
-            f"`sureline keys create --name you --role admin`, or leave --host {host} out"
-        )
+    return all(key.revoked_at is not None for key in keys)
+
+
+async def _first_key(services: Services) -> str:
+    """Make an admin key and return its secret."""
     _, secret = await services.keys.create(
         name="first admin",
         role=Role.ADMIN,

@@ -76,7 +76,7 @@ async def _answer(sent: _Sent, reply: Reply) -> None:
 def _reply_to(error: SurelineError) -> Reply:
     if isinstance(error, StoreError):
         logger.error("the store failed: %s", error.message)
-    elif error.status >= 500 and type(error) is SurelineError:
+    elif error.status == 500:
         logger.error("%s", _safe_trace(error))
     return problem_of(error)
 

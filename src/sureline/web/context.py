@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -59,13 +59,10 @@ class ServerContext:
         context.metrics.waiting.set_function(lambda: context.waiting.taken)
         return context
 
-    async def off_loop(self, work: Coroutine[Any, Any, Result]) -> Result:
+    async def off_loop(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Run work that computes for long on a loop of its own, one at a time.
 
         Decisions go on meanwhile. Raises Overloaded while other such work runs.
         """
-        try:
-            with self.long_work:
-                return await asyncio.to_thread(asyncio.run, work)
-        finally:
-            work.close()
+        with self.long_work:
+            return await asyncio.to_thread(lambda: asyncio.run(work()))

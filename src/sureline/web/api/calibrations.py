@@ -36,9 +36,8 @@ async def show(call: Call) -> Reply:
 async def compute(call: Call) -> Reply:
     """Certify every slice from its labels, as a proposal."""
     check_whole(call)
-    work = call.context.services.recalibrator.recalibrate()
     try:
-        calibration = await call.context.off_loop(work)
+        calibration = await call.context.off_loop(call.context.services.recalibrator.recalibrate)
     except PolicyError as error:
         raise NotReady("no policy can be used here; nothing was computed") from error
     return Reply.json(calibration_json(calibration), status=201)

@@ -38,7 +38,7 @@ async def propose(call: Call) -> Reply:
     check_whole(call)
     services = call.context.services
     loaded = await call.context.off_loop(
-        services.policies.propose(call.body["text"], by=call.key.name)
+        lambda: services.policies.propose(call.body["text"], by=call.key.name)
     )
     return Reply.json(
         {
