@@ -40,6 +40,7 @@ COMMANDS = {
         "sureline.cli.recalibrate:recalibrate", "Compute certificates from labels."
     ),
     "certify": Entry("sureline.cli.certify:certify", "Certify a threshold from a file; no store."),
+    "cost": Entry("sureline.cli.cost:cost", "Estimate what a gate would save."),
     "switch": Entry(
         "sureline.cli.switch:switch_app", "Send everything to people, or stop doing so."
     ),

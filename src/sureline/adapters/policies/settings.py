@@ -30,6 +30,7 @@ from sureline.adapters.policies.setting import (
     is_name,
     setting,
 )
+from sureline.core.learning.cost import target_from_cost
 
 Days = Annotated[int, Field(ge=1, le=3650)]
 
@@ -109,7 +110,7 @@ class CostSettings(Settings):
     @property
     def target(self) -> float:
         """Return the precision at which acting costs no more than reviewing."""
-        return round(1.0 - self.review / self.wrong, 6)
+        return target_from_cost(wrong=self.wrong, review=self.review)
 
     @model_validator(mode="after")
     def _sensible(self) -> CostSettings:
