@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from sureline.adapters.search.exact import CaseSource, ExactCaseIndex, Scope
 from sureline.application.ports.cases import PastCase
+from sureline.core.gate.vectors import vector_fault
+from sureline.errors import StoreCorrupt
 
 _K = 10
 _TOLERANCE = 1e-4
@@ -16,7 +18,11 @@ _TOLERANCE = 1e-4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """How many cases the index has and should have, and how many queries disagreed."""
+    """How many cases the index has and should have, and how much disagreed.
+
+    `disagreements` counts slices with another number of cases, and queries answered otherwise or
+    not at all.
+    """
 
     cases: int
     expected: int
@@ -35,7 +41,8 @@ async def check(
     """Compare `index` with everything that `source` holds, and `queries` searches with brute force.
 
     A query is a stored vector; it agrees when the best similarities are the same within 1e-4.
-    Cases beyond what the index keeps are not expected of it.
+    Cases beyond what the index keeps are not expected of it; one whose stored vector cannot be
+    used is, so that damage is told.
     """
     expected = await _replay(index, source)
     sizes = index.sizes
@@ -47,9 +54,8 @@ async def check(
     disagreements, asked = wrong_counts, 0
     for _ in range(queries if scopes else 0):
         scope = scopes[int(random.integers(len(scopes)))]
-        vectors = expected[scope]
         asked += 1
-        disagreements += not await _agrees(index, scope, vectors, random)
+        disagreements += not await _agrees(index, scope, expected[scope], random)
     return CheckReport(
         cases=sum(sizes.values()),
         expected=sum(map(len, expected.values())),
@@ -58,7 +64,8 @@ async def check(
     )
 
 
-async def _replay(index: ExactCaseIndex, source: CaseSource) -> dict[Scope, NDArray[np.float32]]:
+async def _replay(index: ExactCaseIndex, source: CaseSource) -> dict[Scope, list[bytes]]:
+    """Return the stored vectors of the cases that the index should have, oldest first."""
     live: dict[Scope, dict[str, PastCase]] = {}
     cursor = 0
     while cases := await source.cases_since(cursor, index.model_id):
@@ -69,34 +76,47 @@ async def _replay(index: ExactCaseIndex, source: CaseSource) -> dict[Scope, NDAr
                 scope[case.decision_id] = case
         cursor = cases[-1].cursor
     return {
-        scope: np.stack(
-            [np.frombuffer(case.vector, dtype="<f4") for case in latest.values()][-index.most :]
-        )
+        scope: [case.vector for case in latest.values()][-index.most :]
         for scope, latest in live.items()
         if latest
     }
 
 
 async def _agrees(
-    index: ExactCaseIndex,
-    scope: Scope,
-    vectors: NDArray[np.float32],
-    random: np.random.Generator,
+    index: ExactCaseIndex, scope: Scope, stored: list[bytes], random: np.random.Generator
 ) -> bool:
     """Tell whether a random stored vector's best similarities are those of all cosines."""
-    query = vectors[int(random.integers(len(vectors)))].astype(np.float32)
+    read = [_usable(vector, index.dimension) for vector in stored]
+    vectors = [vector for vector in read if vector is not None]
+    if len(vectors) < len(stored):
+        return False
+    query = vectors[int(random.integers(len(vectors)))]
     workspace, slice_key = scope
-    found = await index.search(
-        workspace=workspace,
-        slice_key=slice_key,
-        vector=query,
-        k=min(_K, len(vectors)),
-        window=index.most,
-    )
-    cosines = vectors.astype(np.float64) @ query.astype(np.float64)
+    try:
+        found = await index.search(
+            workspace=workspace,
+            slice_key=slice_key,
+            vector=query,
+            k=min(_K, len(vectors)),
+            window=index.most,
+        )
+    except StoreCorrupt:
+        return False
+    cosines = np.stack(vectors).astype(np.float64) @ query.astype(np.float64)
     # Near-duplicates count once, so the search's similarities are a part of brute force's.
     return (
         bool(found.neighbours)
         and abs(found.neighbours[0].similarity - cosines.max()) < _TOLERANCE
         and all(np.abs(cosines - near.similarity).min() < _TOLERANCE for near in found.neighbours)
     )
+
+
+def _usable(stored: bytes, dimension: int) -> NDArray[np.float32] | None:
+    """Read a stored vector as the index does; None if it cannot be compared."""
+    if len(stored) % 4:
+        return None
+    vector = np.frombuffer(stored, dtype="<f4").astype(np.float32, copy=False)
+    if vector_fault(vector, dimension):
+        return None
+    unit: NDArray[np.float32] = vector / np.sqrt(vector @ vector)
+    return unit
