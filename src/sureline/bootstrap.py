@@ -118,14 +118,6 @@ def open_services(
         workspace=workspace,
     )
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
-    embedder = plugins.embedder or HashingEmbedder()
-    index = ExactCaseIndex(
-        store.ledger,
-        embedder.model_id,
-        dimension=embedder.dimension,
-        most=plugins.most_cases,
-    )
-    history = HistorySource(embedder=embedder, index=index)
     return Services(
         store=store,
         ledger=store.ledger,
@@ -134,7 +126,7 @@ def open_services(
         clock=plugins.clock,
         policies=policies,
         currents=currents,
-        decider=_decider(store, currents, history, plugins),
+        decider=_decider(store, currents, plugins),
         consumer=Consumer(
             ledger=store.ledger,
             currents=currents,
@@ -157,14 +149,26 @@ def open_services(
     )
 
 
-def _decider(store: Store, currents: Currents, history: HistorySource, plugins: Plugins) -> Decider:
+def _history(store: Store, plugins: Plugins) -> HistorySource:
+    """Wire the search in past cases."""
+    embedder = plugins.embedder or HashingEmbedder()
+    index = ExactCaseIndex(
+        store.ledger,
+        embedder.model_id,
+        dimension=embedder.dimension,
+        most=plugins.most_cases,
+    )
+    return HistorySource(embedder=embedder, index=index)
+
+
+def _decider(store: Store, currents: Currents, plugins: Plugins) -> Decider:
     """Wire the gate's main use case."""
     return Decider(
         ledger=store.ledger,
         currents=currents,
         measurer=Measurer(
             sources=plugins.signals,
-            history=history,
+            history=_history(store, plugins),
             validators={name: validator_for_model(model) for name, model in plugins.models.items()},
         ),
         judge=plugins.judge,

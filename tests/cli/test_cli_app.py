@@ -62,7 +62,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], fragment: str, run: Run)
 @pytest.mark.parametrize(
     ("arguments", "code", "exit_code"),
     [
-        pytest.param(["decide", "no.jsonl", "--json"], "PolicyError", 2, id="no policy"),
+        pytest.param(["recalibrate", "--json"], "PolicyError", 2, id="no policy"),
         pytest.param(["switch", "on", "--json"], "InvalidInput", 2, id="usage"),
         pytest.param(
             ["keys", "list", "--store", "sqlite:///no/such.db", "--json"],
