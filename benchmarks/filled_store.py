@@ -13,8 +13,10 @@ from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.storage.store import open_store
 from sureline.application.ports.ledger import DecisionRecord
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.stratum import Fold, Stratum
 
 SEED = 20261130
+STRATUM = Stratum(attempt=1, propensity=1.0, representative=True, judged=False, fold=Fold.HOLD)
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 POLICY = """\
 version: 1
@@ -91,6 +93,7 @@ def _record(number: int, vector: bytes, model_id: str) -> DecisionRecord:
         audit=False,
         propensity=1.0,
         attempt=1,
+        stratum=STRATUM,
         policy_hash="p",
         measurement_hash="m",
         batch_id=None,

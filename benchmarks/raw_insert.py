@@ -23,8 +23,10 @@ from pathlib import Path
 from sureline.adapters.storage.sqlite_database import PRAGMAS
 from sureline.adapters.storage.store import open_store
 from sureline.application.ports.ledger import DecisionRecord
+from sureline.core.values.stratum import Fold, Stratum
 
 CALLERS = 64
+STRATUM = Stratum(attempt=1, propensity=1.0, representative=True, judged=False, fold=Fold.HOLD)
 _TABLES = ("decisions", "payloads", "vectors")
 
 
@@ -107,6 +109,7 @@ def sample_records(count: int) -> list[DecisionRecord]:
             audit=False,
             propensity=1.0,
             attempt=1,
+            stratum=STRATUM,
             policy_hash="ab" * 32,
             measurement_hash="cd" * 32,
             batch_id=None,

@@ -13,6 +13,7 @@ from sureline.core.gate.routing import Routing
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
+from sureline.core.values.stratum import Stratum
 from sureline.errors import Conflict
 
 
@@ -94,6 +95,7 @@ def record_of(
     identity: Identity,
     measured: Measurements,
     routing: Routing,
+    stratum: Stratum,
 ) -> DecisionRecord:
     """Return the row that is written: the response bytes with what is searched by."""
     value = decision.confidence
@@ -109,6 +111,7 @@ def record_of(
         audit=decision.audit,
         propensity=routing.propensity,
         attempt=decision.attempt,
+        stratum=stratum,
         policy_hash=decision.policy,
         measurement_hash=decision.measurement,
         batch_id=case.proposal.batch_id,

@@ -18,6 +18,7 @@ from sureline.application.ports.switches import HardSwitch
 from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging, judge_signal, should_judge
 from sureline.core.gate.routing import route
+from sureline.core.gate.strata import stratum_of
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
@@ -65,11 +66,13 @@ class Decider:
 
         # Read as late as possible: a switch that turned on while measuring still counts.
         switches = await self._switches(case)
-        routing = route(assessed, case.policy, case.circumstances(judging, switches))
+        around = case.circumstances(judging, switches)
+        routing = route(assessed, case.policy, around)
+        stratum = stratum_of(routing, assessed, case.policy, around)
 
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
-        record = record_of(decision, case, identity, measured, routing)
+        record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 

@@ -19,6 +19,7 @@ from sureline.core.statistics.curves import CurvePoint, risk_coverage
 from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.tally import Tally, tally_counts
 from sureline.core.values.certificate import Certificate, ErrorRate, Uncertified
+from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.policy import Policy, SlicePolicy
 from sureline.errors import NotFound
 
@@ -72,7 +73,8 @@ class Recalibrator:
         same policy give the same calibration again, with its first date: age is the labels' age.
         """
         policy = await self.policies.latest()
-        tallies = {key: await self._tally(policy, key) for key in sorted(policy.slices)}
+        moment = self.clock.now()
+        tallies = {key: await self._tally(policy, key, moment) for key in sorted(policy.slices)}
         data_hash = _digest([[key, tally.data_hash] for key, tally in tallies.items()])
         calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
         now = await self._dated(calibration_id)
@@ -120,10 +122,19 @@ class Recalibrator:
             return self.clock.now()
         return datetime.fromisoformat(json.loads(stored)["created_at"])
 
-    async def _tally(self, policy: Policy, slice_key: str) -> Tally:
-        counts = await self.ledger.label_counts(
-            self.workspace, slice_key, policy.measurement_hashes[slice_key]
-        )
+    async def _tally(self, policy: Policy, slice_key: str, now: datetime) -> Tally:
+        """Count the window's labels that are a fair sample of what can be automated."""
+        window = policy.slices[slice_key].window_days
+        counts = [
+            one
+            for one in await self.ledger.label_counts(
+                self.workspace,
+                slice_key,
+                policy.measurement_hashes[slice_key],
+                since_week=week_number(day_number(now) - window),
+            )
+            if one.stratum.decision.representative
+        ]
         return tally_counts(
             [one.score_bin for one in counts],
             [one.correct for one in counts],

@@ -7,12 +7,25 @@ from typing import Any
 
 from sureline.application.ports.ledger import DecisionRecord
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.stratum import Fold, Stratum
 from sureline.core.values.switch import Switch
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 MODEL = "hashing/1"
 MEASUREMENT = "m" * 64
 TASK = b"t" * 32
+
+
+def stratum(**changes: Any) -> Stratum:
+    """Make the stratum of a first attempt that a person reviews."""
+    values: dict[str, Any] = {
+        "attempt": 1,
+        "propensity": 1.0,
+        "representative": True,
+        "judged": False,
+        "fold": Fold.HOLD,
+    }
+    return Stratum(**{**values, **changes})
 
 
 def record(number: int | str = 1, **changes: Any) -> DecisionRecord:
@@ -29,6 +42,7 @@ def record(number: int | str = 1, **changes: Any) -> DecisionRecord:
         "audit": False,
         "propensity": 1.0,
         "attempt": 1,
+        "stratum": stratum(),
         "policy_hash": "p" * 64,
         "measurement_hash": MEASUREMENT,
         "batch_id": None,

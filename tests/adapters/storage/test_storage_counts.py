@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 from hypothesis import given, settings
@@ -11,9 +13,10 @@ from hypothesis import strategies as st
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.store import Store, open_store
 from sureline.core.values.outcome import OutcomeSource
+from sureline.core.values.stratum import Fold, Stratum
 from tests.adapters.storage.samples import MEASUREMENT, NOON, outcome, record
 
-_DERIVED = ("labels", "label_counts", "route_counts")
+_DERIVED = ("labels", "label_counts", "route_counts", "score_counts")
 
 _decisions = st.lists(
     st.fixed_dictionaries(
@@ -22,8 +25,15 @@ _decisions = st.lists(
             "workspace": st.sampled_from(["w", "v"]),
             "route": st.sampled_from(["human_review", "auto_approve"]),
             "score_bin": st.sampled_from([None, 1, 2]),
-            "attempt": st.integers(1, 2),
-            "propensity": st.sampled_from([1.0, 0.05]),
+            "stratum": st.builds(
+                Stratum,
+                attempt=st.integers(1, 2),
+                propensity=st.sampled_from([1.0, 0.05]),
+                representative=st.booleans(),
+                judged=st.booleans(),
+                fold=st.sampled_from(Fold),
+            ),
+            "created_at": st.sampled_from([NOON, NOON + timedelta(days=9)]),
         }
     ),
     min_size=1,
@@ -89,12 +99,11 @@ def test_counts_are_what_the_ledger_says(
         store = open_store("sqlite://")
         await _fill(store, decisions, outcomes)
         kept = _tables(store)
-        counted = {
-            (workspace, slice_key, row.score_bin, row.correct): row.count
-            for workspace in ("w", "v")
-            for slice_key in ("a", "b")
-            for row in await store.ledger.label_counts(workspace, slice_key, MEASUREMENT)
-        }
+        counted = Counter[Any]()
+        for workspace in ("w", "v"):
+            for slice_key in ("a", "b"):
+                for row in await store.ledger.label_counts(workspace, slice_key, MEASUREMENT):
+                    counted[workspace, slice_key, row.score_bin, row.correct] += row.count
         await store.ledger.rebuild_counts()
         rebuilt = _tables(store)
         report = await store.ledger.verify()

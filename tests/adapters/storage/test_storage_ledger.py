@@ -11,6 +11,8 @@ import pytest
 from sureline.adapters.storage.store import Store
 from sureline.application.ports.ledger import LabelCount
 from sureline.core.values.outcome import Action, OutcomeSource
+from sureline.core.values.periods import day_number, week_number
+from sureline.core.values.stratum import LabelStratum
 from sureline.errors import Conflict, InvalidInput, NotFound
 from tests.adapters.storage.samples import (
     MEASUREMENT,
@@ -19,6 +21,7 @@ from tests.adapters.storage.samples import (
     TASK,
     outcome,
     record,
+    stratum,
     switch,
 )
 
@@ -249,30 +252,35 @@ async def test_the_strongest_latest_label_is_counted(
     if effective is None:
         assert (counts, cases) == ([], [])
     else:
-        assert counts == [LabelCount(score_bin=5878, correct=effective, count=1)]
+        assert [(row.score_bin, row.correct, row.count) for row in counts] == [(5878, effective, 1)]
         assert [case.approved for case in cases] == [effective]
 
 
 async def test_labels_are_counted_by_bin_and_correctness(store: Store) -> None:
-    """Counts add over attempts, rates and sources; an unmeasured decision is in no bin."""
+    """Counts are kept apart by stratum; an unmeasured decision is in no bin."""
+    first, audited = stratum(), stratum(propensity=0.05)
     table = [
-        (5000, True, 1, 1.0),
-        (5000, True, 2, 1.0),
-        (5000, True, 1, 0.05),
-        (5000, False, 1, 1.0),
-        (6000, True, 1, 1.0),
-        (None, True, 1, 1.0),
+        (5000, True, first),
+        (5000, True, audited),
+        (5000, True, first),
+        (5000, False, first),
+        (6000, True, first),
+        (None, True, first),
     ]
-    for number, (score_bin, correct, attempt, propensity) in enumerate(table):
-        await store.ledger.append(
-            record(number, score_bin=score_bin, attempt=attempt, propensity=propensity)
-        )
+    for number, (score_bin, correct, of) in enumerate(table):
+        await store.ledger.append(record(number, score_bin=score_bin, stratum=of))
         await store.ledger.record_outcome(outcome(f"o{number}", f"d{number}", correct=correct))
+    reviewed, thinned = (
+        LabelStratum(source=R, anchored=True, decision=of) for of in (first, audited)
+    )
     assert await store.ledger.label_counts("default", "invoices", MEASUREMENT) == [
-        LabelCount(score_bin=5000, correct=False, count=1),
-        LabelCount(score_bin=5000, correct=True, count=3),
-        LabelCount(score_bin=6000, correct=True, count=1),
+        LabelCount(score_bin=5000, stratum=thinned, correct=True, count=1),
+        LabelCount(score_bin=5000, stratum=reviewed, correct=False, count=1),
+        LabelCount(score_bin=5000, stratum=reviewed, correct=True, count=2),
+        LabelCount(score_bin=6000, stratum=reviewed, correct=True, count=1),
     ]
+    later = week_number(day_number(NOON)) + 1
+    assert not await store.ledger.label_counts("default", "invoices", MEASUREMENT, since_week=later)
     assert await store.ledger.label_counts("default", "invoices", "other") == []
 
 

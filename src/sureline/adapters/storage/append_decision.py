@@ -6,17 +6,25 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Table, bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.statement import compiled, insertion
+from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.tables import decisions, payloads, route_counts, vectors
+from sureline.adapters.storage.tables import (
+    decisions,
+    payloads,
+    route_counts,
+    score_counts,
+    vectors,
+)
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.chain import FieldValue, payload_digest
+from sureline.core.values.periods import day_number, week_number
 
 SALT_BYTES = 16
 
@@ -29,13 +37,20 @@ INSERT_DECISION = insertion(decisions)
 INSERT_PAYLOAD = insertion(payloads)
 INSERT_VECTOR = insertion(vectors)
 
-_insert_count = upsert(route_counts)
-ADD_ROUTES = compiled(
-    _insert_count.on_conflict_do_update(
-        index_elements=[column.name for column in route_counts.primary_key],
-        set_={"count": route_counts.c.count + _insert_count.excluded.count},
+
+def adding(table: Table) -> Statement:
+    """Return the statement that adds to a table of counts."""
+    insert_count = upsert(table)
+    return compiled(
+        insert_count.on_conflict_do_update(
+            index_elements=[column.name for column in table.primary_key],
+            set_={"count": table.c.count + insert_count.excluded.count},
+        )
     )
-)
+
+
+ADD_ROUTES = adding(route_counts)
+ADD_SCORES = adding(score_counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +102,7 @@ def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
         "audit": int(record.audit),
         "propensity": float(record.propensity),
         "attempt": record.attempt,
+        "stratum": str(record.stratum),
         "policy_hash": record.policy_hash,
         "measurement_hash": record.measurement_hash,
         "batch_id": record.batch_id,
@@ -115,8 +131,21 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> None
     transaction.run_many(INSERT_DECISION, rows)
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
-    routes = Counter((record.workspace, record.slice_key, record.route) for record in records)
+    _count(transaction, records)
+
+
+def _count(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
+    """Keep the counts by day and route, and by week and score bin."""
+    routes: Counter[tuple[Any, ...]] = Counter()
+    scores: Counter[tuple[Any, ...]] = Counter()
+    for record in records:
+        day = day_number(record.created_at)
+        routes[record.workspace, record.slice_key, day, record.route] += 1
+        if record.score_bin is not None:
+            week, place = week_number(day), record.score_bin
+            scores[record.workspace, record.slice_key, record.measurement_hash, week, place] += 1
     transaction.run_many(ADD_ROUTES, [(*key, STREAM, count) for key, count in routes.items()])
+    transaction.run_many(ADD_SCORES, [(*key, STREAM, count) for key, count in scores.items()])
 
 
 def _as_stored(record: DecisionRecord) -> StoredDecision:

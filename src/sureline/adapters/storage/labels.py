@@ -13,10 +13,14 @@ from typing import Any
 from sqlalchemy import bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from sureline.adapters.storage.append_decision import adding
+from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, label_counts, labels
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.core.values.outcome import OutcomeSource
+from sureline.core.values.periods import day_number, week_number
+from sureline.core.values.stratum import LabelStratum, Stratum
 
 _RANK = {
     OutcomeSource.IMPORT: 0,
@@ -26,7 +30,7 @@ _RANK = {
 }
 
 _LABEL = compiled(
-    select(labels.c.source, labels.c.correct).where(
+    select(labels.c.stratum, labels.c.correct).where(
         labels.c.workspace == bindparam("workspace"),
         labels.c.decision_id == bindparam("decision_id"),
     )
@@ -35,16 +39,10 @@ _insert_label = upsert(labels)
 _SET_LABEL = compiled(
     _insert_label.on_conflict_do_update(
         index_elements=["workspace", "decision_id"],
-        set_={name: _insert_label.excluded[name] for name in ("source", "correct", "mark")},
+        set_={name: _insert_label.excluded[name] for name in ("stratum", "correct", "mark")},
     )
 )
-_insert_count = upsert(label_counts)
-_ADD_COUNT = compiled(
-    _insert_count.on_conflict_do_update(
-        index_elements=[column.name for column in label_counts.primary_key],
-        set_={"count": label_counts.c.count + _insert_count.excluded.count},
-    )
-)
+_ADD_COUNT = adding(label_counts)
 _DROP_EMPTY = compiled(
     delete(label_counts).where(
         *(column == bindparam(f"the_{column.name}") for column in label_counts.primary_key),
@@ -64,8 +62,8 @@ class LabelledDecision:
     slice_key: str
     measurement_hash: str
     score_bin: int | None
-    attempt: int
-    propensity: float
+    stratum: Stratum
+    week: int
 
 
 LABELLED = (
@@ -76,8 +74,8 @@ LABELLED = (
     decisions.c.slice_key,
     decisions.c.measurement_hash,
     decisions.c.score_bin,
-    decisions.c.attempt,
-    decisions.c.propensity,
+    decisions.c.stratum,
+    decisions.c.created_at,
 )
 """The columns that `labelled` reads, in order."""
 
@@ -98,8 +96,8 @@ def labelled(row: tuple[Any, ...]) -> LabelledDecision:
         slice_key=row[4],
         measurement_hash=row[5],
         score_bin=row[6],
-        attempt=row[7],
-        propensity=row[8],
+        stratum=Stratum.parse(row[7]),
+        week=week_number(day_number(from_micros(row[8]))),
     )
 
 
@@ -108,27 +106,23 @@ def overrides(new: OutcomeSource, old: OutcomeSource) -> bool:
     return _RANK[new] >= _RANK[old]
 
 
-def stratum(decision: LabelledDecision, source: OutcomeSource) -> str:
-    """Name how the label came about: who said so, at which attempt, at which known rate."""
-    return f"{source}/{decision.attempt}/{decision.propensity!r}"
-
-
 def set_label(
     transaction: Transaction,
     decision: LabelledDecision,
     *,
     source: OutcomeSource,
+    anchored: bool,
     correct: bool,
     mark: int,
 ) -> None:
     """Make this the decision's label unless a stronger one stands, and move its count."""
+    stratum = LabelStratum(source=source, anchored=anchored, decision=decision.stratum)
     old = transaction.first(_LABEL, (decision.workspace, decision.id))
     if old is not None:
-        old_source = OutcomeSource(old[0])
-        if not overrides(source, old_source):
+        if not overrides(source, LabelStratum.parse(old[0]).source):
             return
-        _count(transaction, decision, old_source, bool(old[1]), -1)
-    _count(transaction, decision, source, correct, 1)
+        _count(transaction, decision, old[0], bool(old[1]), -1)
+    _count(transaction, decision, str(stratum), correct, 1)
     transaction.run(
         _SET_LABEL,
         (
@@ -136,7 +130,7 @@ def set_label(
             decision.id,
             decision.stream,
             decision.seq,
-            source.value,
+            str(stratum),
             int(correct),
             mark,
         ),
@@ -146,7 +140,7 @@ def set_label(
 def _count(
     transaction: Transaction,
     decision: LabelledDecision,
-    source: OutcomeSource,
+    stratum: str,
     correct: bool,
     change: int,
 ) -> None:
@@ -156,8 +150,9 @@ def _count(
         decision.workspace,
         decision.slice_key,
         decision.measurement_hash,
+        decision.week,
         decision.score_bin,
-        stratum(decision, source),
+        stratum,
         int(correct),
         STREAM,
     )

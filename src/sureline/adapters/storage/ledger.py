@@ -28,7 +28,7 @@ from sureline.adapters.storage.stored_switches import (
     stored_switch,
     unreadable_switch,
 )
-from sureline.adapters.storage.tables import label_counts, route_counts
+from sureline.adapters.storage.tables import label_counts, route_counts, score_counts
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
@@ -36,23 +36,53 @@ from sureline.application.ports.ledger import (
     LabelCount,
     PastDecision,
     Prior,
+    RouteDay,
+    ScoreCount,
     StoredDecision,
 )
 from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport
 from sureline.core.values.outcome import Outcome
+from sureline.core.values.stratum import LabelStratum
 from sureline.core.values.switch import Switch
 from sureline.errors import StoreError
 
 _LABEL_COUNTS = compiled(
-    select(label_counts.c.score_bin, label_counts.c.correct, func.sum(label_counts.c.count))
+    select(
+        label_counts.c.score_bin,
+        label_counts.c.stratum,
+        label_counts.c.correct,
+        func.sum(label_counts.c.count),
+    )
     .where(
         label_counts.c.workspace == bindparam("workspace"),
         label_counts.c.slice_key == bindparam("slice_key"),
         label_counts.c.measurement_hash == bindparam("measurement_hash"),
+        label_counts.c.week >= bindparam("since_week"),
     )
-    .group_by(label_counts.c.score_bin, label_counts.c.correct)
-    .order_by(label_counts.c.score_bin, label_counts.c.correct)
+    .group_by(label_counts.c.score_bin, label_counts.c.stratum, label_counts.c.correct)
+    .order_by(label_counts.c.score_bin, label_counts.c.stratum, label_counts.c.correct)
+)
+_SCORE_COUNTS = compiled(
+    select(score_counts.c.week, score_counts.c.score_bin, func.sum(score_counts.c.count))
+    .where(
+        score_counts.c.workspace == bindparam("workspace"),
+        score_counts.c.slice_key == bindparam("slice_key"),
+        score_counts.c.measurement_hash == bindparam("measurement_hash"),
+    )
+    .group_by(score_counts.c.week, score_counts.c.score_bin)
+    .order_by(score_counts.c.week, score_counts.c.score_bin)
+)
+_ROUTE_DAYS = compiled(
+    select(
+        route_counts.c.slice_key,
+        route_counts.c.day,
+        route_counts.c.route,
+        func.sum(route_counts.c.count),
+    )
+    .where(route_counts.c.workspace == bindparam("workspace"))
+    .group_by(route_counts.c.slice_key, route_counts.c.day, route_counts.c.route)
+    .order_by(route_counts.c.day, route_counts.c.slice_key, route_counts.c.route)
 )
 _ROUTE_COUNTS = compiled(
     select(route_counts.c.slice_key, route_counts.c.route, func.sum(route_counts.c.count))
@@ -145,13 +175,32 @@ class SqlLedger:
         return [stored_switch(row) for row in self._database.fetch(NEWEST, (workspace,))]
 
     async def label_counts(
-        self, workspace: str, slice_key: str, measurement_hash: str
+        self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
     ) -> Sequence[LabelCount]:
-        """Return the labelled decisions of one slice and measurement, by score bin."""
-        rows = self._database.fetch(_LABEL_COUNTS, (workspace, slice_key, measurement_hash))
+        """Return the labelled decisions of one slice and measurement, by bin and stratum."""
+        rows = self._database.fetch(
+            _LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week)
+        )
+        strata = {text: LabelStratum.parse(text) for text in {row[1] for row in rows}}
         return [
-            LabelCount(score_bin=score_bin, correct=bool(correct), count=int(count))
-            for score_bin, correct, count in rows
+            LabelCount(
+                score_bin=score_bin, stratum=strata[text], correct=bool(correct), count=int(count)
+            )
+            for score_bin, text, correct, count in rows
+        ]
+
+    async def score_counts(
+        self, workspace: str, slice_key: str, measurement_hash: str
+    ) -> Sequence[ScoreCount]:
+        """Return all measured decisions of one slice and measurement, by week and bin."""
+        rows = self._database.fetch(_SCORE_COUNTS, (workspace, slice_key, measurement_hash))
+        return [ScoreCount(week=week, score_bin=place, count=n) for week, place, n in rows]
+
+    async def route_days(self, workspace: str) -> Sequence[RouteDay]:
+        """Return the number of decisions by slice, day and route, oldest first."""
+        return [
+            RouteDay(slice_key=key, day=day, route=route, count=n)
+            for key, day, route, n in self._database.fetch(_ROUTE_DAYS, (workspace,))
         ]
 
     async def past_decisions(

@@ -11,6 +11,7 @@ from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, heads, labels
 from sureline.application.ports.ledger import PastDecision
+from sureline.core.values.stratum import LabelStratum, Stratum
 
 PAGE = 1_000
 """Decisions per read, so that no read lasts long and memory stays small."""
@@ -27,14 +28,14 @@ _PAGE = compiled(
         decisions.c.would_route,
         decisions.c.audit,
         decisions.c.propensity,
-        decisions.c.attempt,
+        decisions.c.stratum,
         decisions.c.policy_hash,
         decisions.c.measurement_hash,
         decisions.c.task_digest,
         decisions.c.created_at,
         decisions.c.body,
         labels.c.correct,
-        labels.c.source,
+        labels.c.stratum,
     )
     .select_from(
         decisions.outerjoin(
@@ -77,12 +78,12 @@ def _past_decision(row: Sequence[Any]) -> PastDecision:
         would_route=row[4],
         audit=bool(row[5]),
         propensity=row[6],
-        attempt=row[7],
+        stratum=Stratum.parse(row[7]),
         policy_hash=row[8],
         measurement_hash=row[9],
         task_digest=row[10],
         created_at=from_micros(row[11]),
         body=row[12],
         correct=None if row[13] is None else bool(row[13]),
-        label_source=row[14],
+        label_source=None if row[14] is None else LabelStratum.parse(row[14]).source,
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import and_, delete, func, literal_column, select
 
-from sureline.adapters.storage.append_decision import ADD_ROUTES
+from sureline.adapters.storage.append_decision import ADD_ROUTES, ADD_SCORES
 from sureline.adapters.storage.labels import LABELLED, labelled, set_label
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import (
@@ -15,13 +15,16 @@ from sureline.adapters.storage.tables import (
     labels,
     outcomes,
     route_counts,
+    score_counts,
 )
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.values.outcome import OutcomeSource
 
-_EMPTY = tuple(compiled(delete(table)) for table in (labels, label_counts, route_counts))
+_EMPTY = tuple(
+    compiled(delete(table)) for table in (labels, label_counts, route_counts, score_counts)
+)
 _LABELS = compiled(
-    select(outcomes.c.source, outcomes.c.correct, outcomes.c.seq, *LABELLED)
+    select(outcomes.c.source, outcomes.c.anchored, outcomes.c.correct, outcomes.c.seq, *LABELLED)
     .select_from(
         outcomes.join(
             decisions,
@@ -34,14 +37,35 @@ _LABELS = compiled(
     .where(outcomes.c.correct.is_not(None))
     .order_by(outcomes.c.seq)
 )
+_DAY = decisions.c.created_at // literal_column("86400000000")
+"""The day number of a decision, as core/values/periods.py has it."""
+_WEEK = (_DAY + literal_column("3")) // literal_column("7")
 _ROUTES = compiled(
     select(
         decisions.c.workspace,
         decisions.c.slice_key,
+        _DAY,
         decisions.c.route,
         decisions.c.stream,
         func.count(),
-    ).group_by(decisions.c.workspace, decisions.c.slice_key, decisions.c.route, decisions.c.stream)
+    ).group_by(
+        decisions.c.workspace,
+        decisions.c.slice_key,
+        _DAY,
+        decisions.c.route,
+        decisions.c.stream,
+    )
+)
+_SCORED = (
+    decisions.c.workspace,
+    decisions.c.slice_key,
+    decisions.c.measurement_hash,
+    _WEEK,
+    decisions.c.score_bin,
+    decisions.c.stream,
+)
+_SCORES = compiled(
+    select(*_SCORED, func.count()).where(decisions.c.score_bin.is_not(None)).group_by(*_SCORED)
 )
 
 
@@ -50,16 +74,18 @@ def rebuild_counts(transaction: Transaction) -> None:
     for statement in _EMPTY:
         transaction.run(statement)
     transaction.run_many(ADD_ROUTES, transaction.all(_ROUTES))
+    transaction.run_many(ADD_SCORES, transaction.all(_SCORES))
     for row in transaction.all(_LABELS):
         _apply(transaction, row)
 
 
 def _apply(transaction: Transaction, row: tuple[Any, ...]) -> None:
-    source, correct, mark, *decision = row
+    source, anchored, correct, mark, *decision = row
     set_label(
         transaction,
         labelled(tuple(decision)),
         source=OutcomeSource(source),
+        anchored=bool(anchored),
         correct=bool(correct),
         mark=mark,
     )

@@ -92,6 +92,7 @@ class RecordOutcome:
                 transaction,
                 labelled(found),
                 source=outcome.source,
+                anchored=outcome.anchored,
                 correct=outcome.correct,
                 mark=mark,
             )

@@ -71,6 +71,7 @@ decisions = Table(
     Column("audit", Integer, nullable=False),
     Column("propensity", Float, nullable=False),
     Column("attempt", Integer, nullable=False),
+    _text("stratum"),
     _text("policy_hash"),
     _text("measurement_hash"),
     _text("batch_id", null=True),
@@ -89,6 +90,15 @@ Index(
     decisions.c.task_digest,
     sqlite_where=text("route = 'auto_reject'"),
     postgresql_where=text("route = 'auto_reject'"),
+)
+
+Index(
+    "ix_decisions_audited",
+    decisions.c.workspace,
+    decisions.c.slice_key,
+    decisions.c.seq,
+    sqlite_where=text("audit = 1"),
+    postgresql_where=text("audit = 1"),
 )
 
 outcomes = Table(
@@ -224,7 +234,7 @@ labels = Table(
     _text("decision_id"),
     _text("stream"),
     _whole("seq"),
-    _text("source"),
+    _text("stratum"),
     Column("correct", Integer, nullable=False),
     _whole("mark"),
     PrimaryKeyConstraint("workspace", "decision_id"),
@@ -238,13 +248,21 @@ label_counts = Table(
     _text("workspace"),
     _text("slice_key"),
     _text("measurement_hash"),
+    Column("week", Integer, nullable=False),
     Column("score_bin", Integer, nullable=False),
     _text("stratum"),
     Column("correct", Integer, nullable=False),
     _text("stream"),
     _whole("count"),
     PrimaryKeyConstraint(
-        "workspace", "slice_key", "measurement_hash", "score_bin", "stratum", "correct", "stream"
+        "workspace",
+        "slice_key",
+        "measurement_hash",
+        "week",
+        "score_bin",
+        "stratum",
+        "correct",
+        "stream",
     ),
 )
 
@@ -253,10 +271,26 @@ route_counts = Table(
     metadata,
     _text("workspace"),
     _text("slice_key"),
+    Column("day", Integer, nullable=False),
     _text("route"),
     _text("stream"),
     _whole("count"),
-    PrimaryKeyConstraint("workspace", "slice_key", "route", "stream"),
+    PrimaryKeyConstraint("workspace", "slice_key", "day", "route", "stream"),
+)
+
+score_counts = Table(
+    "score_counts",
+    metadata,
+    _text("workspace"),
+    _text("slice_key"),
+    _text("measurement_hash"),
+    Column("week", Integer, nullable=False),
+    Column("score_bin", Integer, nullable=False),
+    _text("stream"),
+    _whole("count"),
+    PrimaryKeyConstraint(
+        "workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"
+    ),
 )
 
 api_keys = Table(

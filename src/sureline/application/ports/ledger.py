@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from sureline.application.ports.cases import PastCase
-from sureline.core.values.outcome import Outcome
+from sureline.core.values.outcome import Outcome, OutcomeSource
+from sureline.core.values.stratum import LabelStratum, Stratum
 from sureline.core.values.switch import Switch
 
 
@@ -20,9 +21,9 @@ class DecisionRecord:
     object of what quotes the payload (output, feedback, findings); `request` is the proposal's
     canonical JSON. Both are erasable. `content_digest` identifies the proposal's content for
     idempotency (keyed, so that it betrays nothing after an erasure), `task_digest` the task with
-    its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or if
-    no threshold could have automated it; only labels with a bin are counted.
-    `vector` belongs to embedding model `model_id`.
+    its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or
+    if no threshold could have automated it; only labels with a bin are counted. `stratum` says
+    what a later label may be used for. `vector` belongs to embedding model `model_id`.
     """
 
     id: str
@@ -36,6 +37,7 @@ class DecisionRecord:
     audit: bool
     propensity: float
     attempt: int
+    stratum: Stratum
     policy_hash: str
     measurement_hash: str
     batch_id: str | None
@@ -91,9 +93,10 @@ class Prior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelCount:
-    """How many labelled decisions of a slice share a score bin and a correctness."""
+    """How many labelled decisions of a slice share a score bin, a stratum and a correctness."""
 
     score_bin: int
+    stratum: LabelStratum
     correct: bool
     count: int
 
@@ -104,7 +107,8 @@ class PastDecision:
 
     `body` is the lasting JSON. `correct` is the effective label and `label_source` who gave it,
     both None where there is no label: "unreviewed" is never a label. `propensity` is the known
-    probability that a person was to see it, `audit` whether an automated one was drawn.
+    probability that a person was to see it, `audit` whether an automated one was drawn; `stratum`
+    says what a label may be used for.
     """
 
     id: str
@@ -113,14 +117,33 @@ class PastDecision:
     would_route: str | None
     audit: bool
     propensity: float
-    attempt: int
+    stratum: Stratum
     policy_hash: str
     measurement_hash: str
     task_digest: bytes
     created_at: datetime
     body: bytes
     correct: bool | None
-    label_source: str | None
+    label_source: OutcomeSource | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreCount:
+    """How many decisions of a week share a score bin, labelled or not."""
+
+    week: int
+    score_bin: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteDay:
+    """How many decisions of a slice took a route on one day (a day number in UTC)."""
+
+    slice_key: str
+    day: int
+    route: str
+    count: int
 
 
 class Ledger(Protocol):
@@ -170,9 +193,20 @@ class Ledger(Protocol):
         """Return the newest row of every scope."""
 
     async def label_counts(
-        self, workspace: str, slice_key: str, measurement_hash: str
+        self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
     ) -> Sequence[LabelCount]:
-        """Return the labelled decisions of one slice and measurement, by score bin."""
+        """Return the labelled decisions of one slice and measurement, by bin and stratum.
+
+        `since_week` leaves out decisions of earlier weeks (see core/values/periods.py).
+        """
+
+    async def score_counts(
+        self, workspace: str, slice_key: str, measurement_hash: str
+    ) -> Sequence[ScoreCount]:
+        """Return all measured decisions of one slice and measurement, by week and bin."""
+
+    async def route_days(self, workspace: str) -> Sequence[RouteDay]:
+        """Return the number of decisions by slice, day and route, oldest first."""
 
     def past_decisions(
         self, workspace: str, slice_key: str, since: datetime | None = None

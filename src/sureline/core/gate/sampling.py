@@ -16,6 +16,7 @@ class Purpose(StrEnum):
     REJECT_AUDIT = "reject_audit"
     DOUBLE_REVIEW = "double_review"
     THINNING = "thinning"
+    FOLD = "fold"
 
 
 def draw(secret: bytes, purpose: Purpose, decision_id: str) -> float:

@@ -70,7 +70,7 @@ def _create_ledger() -> None:
         "decisions",
         "stream text, seq bigint, hash bytes, workspace text, id text, slice_key text, "
         "route text, would_route text?, mode text, score float?, score_bin integer?, "
-        "audit integer, propensity float, attempt integer, policy_hash text, "
+        "audit integer, propensity float, attempt integer, stratum text, policy_hash text, "
         "measurement_hash text, batch_id text?, content_digest bytes, task_digest bytes, "
         "created_at bigint, payload_digest bytes, body bytes",
         key=("stream", "seq"),
@@ -144,18 +144,19 @@ def _create_what_follows() -> None:
     )
     _table(
         "labels",
-        "workspace text, decision_id text, stream text, seq bigint, source text, "
+        "workspace text, decision_id text, stream text, seq bigint, stratum text, "
         "correct integer, mark bigint",
         key=("workspace", "decision_id"),
     )
     _table(
         "label_counts",
-        "workspace text, slice_key text, measurement_hash text, score_bin integer, "
-        "stratum text, correct integer, stream text, count bigint",
+        "workspace text, slice_key text, measurement_hash text, week integer, "
+        "score_bin integer, stratum text, correct integer, stream text, count bigint",
         key=(
             "workspace",
             "slice_key",
             "measurement_hash",
+            "week",
             "score_bin",
             "stratum",
             "correct",
@@ -164,8 +165,14 @@ def _create_what_follows() -> None:
     )
     _table(
         "route_counts",
-        "workspace text, slice_key text, route text, stream text, count bigint",
-        key=("workspace", "slice_key", "route", "stream"),
+        "workspace text, slice_key text, day integer, route text, stream text, count bigint",
+        key=("workspace", "slice_key", "day", "route", "stream"),
+    )
+    _table(
+        "score_counts",
+        "workspace text, slice_key text, measurement_hash text, week integer, "
+        "score_bin integer, stream text, count bigint",
+        key=("workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"),
     )
 
 
@@ -192,6 +199,14 @@ def _create_indexes() -> None:
         ["workspace", "slice_key", "task_digest"],
         sqlite_where=rejected,
         postgresql_where=rejected,
+    )
+    audited = sa.text("audit = 1")
+    op.create_index(
+        "ix_decisions_audited",
+        "decisions",
+        ["workspace", "slice_key", "seq"],
+        sqlite_where=audited,
+        postgresql_where=audited,
     )
     op.create_index("ix_outcomes_decision", "outcomes", ["workspace", "decision_id"])
     op.create_index("ix_switches_scope", "switches", ["workspace", "scope", "seq"])
