@@ -109,14 +109,7 @@ def open_services(
     """Open a store and wire the use cases to it. Raises StoreError."""
     plugins = plugins or Plugins()
     store = open_store(store_url or default_store_url())
-    policies = PolicyBook(
-        registry=store.registry,
-        ledger=store.ledger,
-        clock=plugins.clock,
-        load=load_policy,
-        restore=policy_from_canonical,
-        workspace=workspace,
-    )
+    policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     return Services(
         store=store,
@@ -146,6 +139,18 @@ def open_services(
         waiter=Waiter(ledger=store.ledger, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
+    )
+
+
+def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
+    """Wire the book of policies."""
+    return PolicyBook(
+        registry=store.registry,
+        ledger=store.ledger,
+        clock=plugins.clock,
+        load=load_policy,
+        restore=policy_from_canonical,
+        workspace=workspace,
     )
 
 
