@@ -98,6 +98,21 @@ def test_a_reader_that_goes_away_is_no_traceback(started: Run, start: Start) -> 
     assert process.wait(timeout=60) == 141
 
 
+def test_an_output_that_is_full_is_no_traceback(started: Run, folder: Path) -> None:
+    """When the disk under the output is full, one line says so and the code is 3."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "decide", "proposals.jsonl"],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith(b"error: cannot read or write")
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_interrupting_is_no_traceback(started: Run, start: Start) -> None:
     """Ctrl-C ends the command with 130; what was answered is in the store."""
     process = start("decide")

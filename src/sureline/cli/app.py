@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sureline.cli.output import JSON_FLAG, report_error
-from sureline.errors import InvalidInput, SurelineError
+from sureline.errors import InvalidInput, StoreError, SurelineError
 
 PIPE_CLOSED = 141
 
@@ -96,11 +96,19 @@ class LazyGroup(TyperGroup):
             report_error(InvalidInput(error.format_message()), as_json=True)
             raise typer.Exit(error.exit_code) from None
         except BrokenPipeError:
-            # Python would complain once more when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(PIPE_CLOSED) from None
+        except OSError as error:
+            _drop_output()
+            report_error(StoreError(f"cannot read or write: {error.strerror}"), as_json=as_json)
+            raise typer.Exit(StoreError.exit_code) from None
         else:
             return result
+
+
+def _drop_output() -> None:
+    """Send what is left nowhere: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def load_command(name: str) -> Any:
