@@ -44,7 +44,7 @@ bench: .venv/.dev  ## Print the ratios of the performance targets, in their quic
 	  $(BIN)/python $$file $$quick || exit 1; \
 	done
 
-lock: .venv/.dev  ## Lock the dependencies anew: names, versions and hashes, no address
+lock: .venv/.dev  ## Lock what pyproject.toml asks for: names, versions and hashes, no address
 	$(LOCK) --all-extras pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --all-extras --group dev pyproject.toml -o requirements/dev.txt
 	$(LOCK) --group build -o requirements/build.txt
