@@ -51,19 +51,26 @@ class HttpApp:
 
     def __init__(self, context: ServerContext, operations: Sequence[Operation]) -> None:
         self.context = context
-        self.router = Router(
-            [
-                Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
-                for path, group in groupby(operations, key=attrgetter("path"))
-            ],
-            redirect_slashes=False,
-            default=_nothing_here,
-        )
-        self._boundary = Boundary(self.router, context.metrics)
+        routes = [
+            Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
+            for path, group in groupby(operations, key=attrgetter("path"))
+        ]
+        self.router = Router(routes, redirect_slashes=False, default=_nothing_here)
+        self._fixed = {route.path: route for route in routes if "{" not in route.path}
+        self._boundary = Boundary(self._find, context.metrics)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         await self._boundary(scope, receive, send)
+
+    async def _find(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; an address without placeholders is found without patterns."""
+        route = self._fixed.get(scope["path"]) if scope["type"] == "http" else None
+        if route is None:
+            await self.router(scope, receive, send)
+            return
+        scope["route"], scope["path_params"] = route, {}
+        await route.app(scope, receive, send)
 
 
 def create_app(services: Services, *, settings: ServerSettings | None = None) -> HttpApp:
