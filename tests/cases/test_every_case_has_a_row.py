@@ -30,14 +30,16 @@ def passed_rows(report: Path) -> Counter[str]:
     """Run all rows in a process of their own; count by case those that passed."""
     environment = {name: text for name, text in os.environ.items() if "PYTEST" not in name}
     arguments = ["tests/cases", f"--ignore={__file__}", f"--junitxml={report}", "-p", "no:xdist"]
-    subprocess.run(
+    run = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
+        encoding="utf-8",
         timeout=600,
         check=False,
     )
+    assert report.exists(), run.stdout + run.stderr
     # Of a test that was skipped, failed or broken its element says so by a child.
     passed = (test for test in ET.parse(report).iter("testcase") if not len(test))
     rows = (row_of(test.attrib["name"]) for test in passed)
