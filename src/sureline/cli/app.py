@@ -41,6 +41,9 @@ COMMANDS = {
     ),
     "certify": Entry("sureline.cli.certify:certify", "Certify a threshold from a file; no store."),
     "cost": Entry("sureline.cli.cost:cost", "Estimate what a gate would save."),
+    "simulate": Entry(
+        "sureline.cli.simulate:simulate", "Replay decisions under other rules; nothing changes."
+    ),
     "switch": Entry(
         "sureline.cli.switch:switch_app", "Send everything to people, or stop doing so."
     ),
