@@ -75,10 +75,13 @@ def test_a_slice_says_what_is_missing(served: Served) -> None:
 
 def test_a_certificate_holds_once_it_is_activated(served: Served) -> None:
     """Labels, a calibration, its activation: then decisions rest on the certificate."""
-    for number in range(80):
+    switch = {"scope": "global", "on": True, "reason": "people label first"}
+    served.call("PUT", "/v1/switches", ADMIN, json=switch)
+    for number in range(150):
         made = served.decide(task=f"task {number}").json()["id"]
         body = {"decision_id": made, "action": "approve", "source": "audit"}
         assert served.call("POST", "/v1/outcomes", ADMIN, json=body).status_code == 201
+    served.call("PUT", "/v1/switches", ADMIN, json={**switch, "on": False})
     computed = served.call("POST", "/v1/calibrations", ADMIN).json()
     assert [one["slice_key"] for one in computed["certificates"]] == ["invoices"]
     assert served.decide().json()["uncertified"] is True
