@@ -11,16 +11,11 @@ from typing import Any
 from sqlalchemy import Table, bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from sureline.adapters.storage.count_tables import route_counts, score_counts
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.tables import (
-    decisions,
-    payloads,
-    route_counts,
-    score_counts,
-    vectors,
-)
+from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.chain import FieldValue, payload_digest

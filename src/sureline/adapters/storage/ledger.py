@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, func, select
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.chain_reader import export, verify
 from sureline.adapters.storage.consume_approval import ConsumeApproval
+from sureline.adapters.storage.count_tables import label_counts, route_counts, score_counts
 from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.past_cases import past_cases
@@ -28,7 +29,6 @@ from sureline.adapters.storage.stored_switches import (
     stored_switch,
     unreadable_switch,
 )
-from sureline.adapters.storage.tables import label_counts, route_counts, score_counts
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (

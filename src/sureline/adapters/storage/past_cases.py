@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, select
 
+from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.statement import Statement, compiled
-from sureline.adapters.storage.tables import decisions, erasures, heads, labels, vectors
+from sureline.adapters.storage.tables import decisions, erasures, heads, vectors
 from sureline.application.ports.cases import PastCase
 
 PAGE = 2_000

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, select
 
+from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import Statement, compiled
-from sureline.adapters.storage.tables import decisions, heads, labels
+from sureline.adapters.storage.tables import decisions, heads
 from sureline.application.ports.ledger import PastDecision
 from sureline.core.values.stratum import LabelStratum, Stratum
 

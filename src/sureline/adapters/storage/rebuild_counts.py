@@ -7,16 +7,10 @@ from typing import Any
 from sqlalchemy import and_, delete, func, literal_column, select
 
 from sureline.adapters.storage.append_decision import ADD_ROUTES, ADD_SCORES
+from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
 from sureline.adapters.storage.labels import LABELLED, labelled, set_label
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import (
-    decisions,
-    label_counts,
-    labels,
-    outcomes,
-    route_counts,
-    score_counts,
-)
+from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.values.outcome import OutcomeSource
 

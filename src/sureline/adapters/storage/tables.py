@@ -39,11 +39,13 @@ metadata = MetaData(
 )
 
 
-def _text(name: str, *, null: bool = False) -> Column[Any]:
+def text_column(name: str, *, null: bool = False) -> Column[Any]:
+    """Make a column of text."""
     return Column(name, Text, nullable=null)
 
 
-def _whole(name: str, *, null: bool = False) -> Column[Any]:
+def whole_column(name: str, *, null: bool = False) -> Column[Any]:
+    """Make a column of whole numbers of 64 bits."""
     return Column(name, BigInteger, nullable=null)
 
 
@@ -52,7 +54,7 @@ def _bytes(name: str, *, null: bool = False) -> Column[Any]:
 
 
 def _place() -> tuple[Column[Any], Column[Any], PrimaryKeyConstraint]:
-    return _text("stream"), _whole("seq"), PrimaryKeyConstraint("stream", "seq")
+    return text_column("stream"), whole_column("seq"), PrimaryKeyConstraint("stream", "seq")
 
 
 decisions = Table(
@@ -60,24 +62,24 @@ decisions = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("id"),
-    _text("slice_key"),
-    _text("route"),
-    _text("would_route", null=True),
-    _text("mode"),
+    text_column("workspace"),
+    text_column("id"),
+    text_column("slice_key"),
+    text_column("route"),
+    text_column("would_route", null=True),
+    text_column("mode"),
     Column("score", Float, nullable=True),
     Column("score_bin", Integer, nullable=True),
     Column("audit", Integer, nullable=False),
     Column("propensity", Float, nullable=False),
     Column("attempt", Integer, nullable=False),
-    _text("stratum"),
-    _text("policy_hash"),
-    _text("measurement_hash"),
-    _text("batch_id", null=True),
+    text_column("stratum"),
+    text_column("policy_hash"),
+    text_column("measurement_hash"),
+    text_column("batch_id", null=True),
     _bytes("content_digest"),
     _bytes("task_digest"),
-    _whole("created_at"),
+    whole_column("created_at"),
     _bytes("payload_digest"),
     _bytes("body"),
     UniqueConstraint("workspace", "id"),
@@ -106,16 +108,16 @@ outcomes = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("id"),
-    _text("decision_id"),
-    _text("action"),
+    text_column("workspace"),
+    text_column("id"),
+    text_column("decision_id"),
+    text_column("action"),
     Column("correct", Integer, nullable=True),
-    _text("source"),
-    _text("by"),
+    text_column("source"),
+    text_column("by"),
     Column("anchored", Integer, nullable=False),
-    _whole("recorded_at"),
-    _text("edited_fields"),
+    whole_column("recorded_at"),
+    text_column("edited_fields"),
     _bytes("payload_digest", null=True),
     UniqueConstraint("workspace", "id"),
 )
@@ -127,12 +129,12 @@ switches = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("scope"),
+    text_column("workspace"),
+    text_column("scope"),
     Column("on", Integer, nullable=False),
-    _text("reason"),
-    _text("by"),
-    _whole("changed_at"),
+    text_column("reason"),
+    text_column("by"),
+    whole_column("changed_at"),
 )
 
 Index("ix_switches_scope", switches.c.workspace, switches.c.scope, switches.c.seq)
@@ -142,12 +144,12 @@ activations = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("subject_kind"),
-    _text("subject"),
-    _text("by"),
-    _whole("at"),
-    _text("note"),
+    text_column("workspace"),
+    text_column("subject_kind"),
+    text_column("subject"),
+    text_column("by"),
+    whole_column("at"),
+    text_column("note"),
 )
 
 Index("ix_activations_kind", activations.c.workspace, activations.c.subject_kind, activations.c.seq)
@@ -157,9 +159,9 @@ policies = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("policy_hash"),
-    _whole("proposed_at"),
+    text_column("workspace"),
+    text_column("policy_hash"),
+    whole_column("proposed_at"),
     _bytes("body"),
     UniqueConstraint("policy_hash"),
 )
@@ -169,9 +171,9 @@ calibrations = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("id"),
-    _whole("created_at"),
+    text_column("workspace"),
+    text_column("id"),
+    whole_column("created_at"),
     _bytes("body"),
     UniqueConstraint("id"),
 )
@@ -181,12 +183,12 @@ erasures = Table(
     metadata,
     *_place(),
     _bytes("hash"),
-    _text("workspace"),
-    _text("slice_key"),
-    _text("decision_id"),
-    _text("by"),
-    _text("reason"),
-    _whole("erased_at"),
+    text_column("workspace"),
+    text_column("slice_key"),
+    text_column("decision_id"),
+    text_column("by"),
+    text_column("reason"),
+    whole_column("erased_at"),
     _bytes("body"),
 )
 
@@ -194,7 +196,7 @@ payloads = Table(
     "payloads",
     metadata,
     *_place(),
-    _text("workspace"),
+    text_column("workspace"),
     _bytes("salt"),
     _bytes("answer"),
     _bytes("request"),
@@ -204,107 +206,41 @@ vectors = Table(
     "vectors",
     metadata,
     *_place(),
-    _text("workspace"),
-    _text("model_id"),
+    text_column("workspace"),
+    text_column("model_id"),
     _bytes("vector"),
 )
 
 consumptions = Table(
     "consumptions",
     metadata,
-    _text("workspace"),
-    _text("decision_id"),
-    _whole("consumed_at"),
+    text_column("workspace"),
+    text_column("decision_id"),
+    whole_column("consumed_at"),
     PrimaryKeyConstraint("workspace", "decision_id"),
 )
 
 heads = Table(
     "heads",
     metadata,
-    _text("stream"),
-    _whole("seq"),
+    text_column("stream"),
+    whole_column("seq"),
     _bytes("hash"),
     PrimaryKeyConstraint("stream"),
-)
-
-labels = Table(
-    "labels",
-    metadata,
-    _text("workspace"),
-    _text("decision_id"),
-    _text("stream"),
-    _whole("seq"),
-    _text("stratum"),
-    Column("correct", Integer, nullable=False),
-    _whole("mark"),
-    PrimaryKeyConstraint("workspace", "decision_id"),
-)
-
-Index("ix_labels_mark", labels.c.mark)
-
-label_counts = Table(
-    "label_counts",
-    metadata,
-    _text("workspace"),
-    _text("slice_key"),
-    _text("measurement_hash"),
-    Column("week", Integer, nullable=False),
-    Column("score_bin", Integer, nullable=False),
-    _text("stratum"),
-    Column("correct", Integer, nullable=False),
-    _text("stream"),
-    _whole("count"),
-    PrimaryKeyConstraint(
-        "workspace",
-        "slice_key",
-        "measurement_hash",
-        "week",
-        "score_bin",
-        "stratum",
-        "correct",
-        "stream",
-    ),
-)
-
-route_counts = Table(
-    "route_counts",
-    metadata,
-    _text("workspace"),
-    _text("slice_key"),
-    Column("day", Integer, nullable=False),
-    _text("route"),
-    _text("stream"),
-    _whole("count"),
-    PrimaryKeyConstraint("workspace", "slice_key", "day", "route", "stream"),
-)
-
-score_counts = Table(
-    "score_counts",
-    metadata,
-    _text("workspace"),
-    _text("slice_key"),
-    _text("measurement_hash"),
-    Column("week", Integer, nullable=False),
-    Column("score_bin", Integer, nullable=False),
-    _text("stream"),
-    _whole("count"),
-    PrimaryKeyConstraint(
-        "workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"
-    ),
 )
 
 api_keys = Table(
     "api_keys",
     metadata,
-    _text("id"),
-    _text("workspace"),
-    _text("name"),
-    _text("role"),
-    _text("slices"),
+    text_column("id"),
+    text_column("workspace"),
+    text_column("name"),
+    text_column("role"),
+    text_column("slices"),
     _bytes("secret_hash"),
-    _whole("created_at"),
+    whole_column("created_at"),
     Column("trusted_sources", Integer, nullable=False),
-    _whole("revoked_at", null=True),
+    whole_column("revoked_at", null=True),
     PrimaryKeyConstraint("id"),
     UniqueConstraint("secret_hash"),
 )
@@ -312,7 +248,7 @@ api_keys = Table(
 meta = Table(
     "meta",
     metadata,
-    _text("name"),
+    text_column("name"),
     _bytes("value"),
     PrimaryKeyConstraint("name"),
 )
