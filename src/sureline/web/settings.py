@@ -28,8 +28,8 @@ class ServerSettings:
     deciding: int = 512
     waiting: int = 256
     longest_wait: float = 60.0
-    requests_per_second: float = 5_000.0
-    burst: float = 10_000.0
+    requests_per_second: float = 10_000.0
+    burst: float = 20_000.0
     key_seconds: float = 0.5
 
     def __post_init__(self) -> None:
