@@ -54,6 +54,7 @@ def test_without_a_threshold_the_labels_certify_one(labelled: Run) -> None:
     found = tried(labelled, *CHECKS)
     assert found["threshold_from"] == "labels"
     assert 0.9 < found["threshold"] <= 1.0
+    assert 0.95 <= found["proven"] < 1.0
     assert found["after"]["automated"] == 180
 
 

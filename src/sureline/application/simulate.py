@@ -73,8 +73,9 @@ class SliceSimulation:
     """One slice's replay.
 
     `threshold_from` is `given`, `certificate` (the active one), `labels` (what these labels would
-    certify), `hypothesis` or `none`; `missing` says why there is none. `log_only` says that the
-    tried policy only records, so that the figures are those of `mode: route`.
+    certify), `hypothesis` or `none`; `missing` says why there is none and `proven` which precision
+    the certificate proves. `log_only` says that the tried policy only records, so that the figures
+    are those of `mode: route`.
     """
 
     slice_key: str
@@ -82,6 +83,7 @@ class SliceSimulation:
     gaps: Gaps
     threshold: float | None
     threshold_from: str
+    proven: float | None
     missing: Uncertified | None
     log_only: bool
 
@@ -130,6 +132,7 @@ class Simulator:
             gaps=gaps,
             threshold=threshold,
             threshold_from=origin,
+            proven=_proven(trial),
             missing=missing,
             log_only=tried.slices[key].mode is Mode.LOG_ONLY,
         )
@@ -220,6 +223,11 @@ async def _certified(past: _Past, trial: Trial, tried: Policy) -> Certificate | 
             issued_at=trial.now,
         ),
     )
+
+
+def _proven(trial: Trial) -> float | None:
+    certificate = trial.certificate if trial.threshold is None else None
+    return None if certificate is None else certificate.lower_bound
 
 
 def _origin(trial: Trial, held: Certificate | None) -> tuple[float | None, str]:

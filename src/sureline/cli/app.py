@@ -44,6 +44,7 @@ COMMANDS = {
     "simulate": Entry(
         "sureline.cli.simulate:simulate", "Replay decisions under other rules; nothing changes."
     ),
+    "compare": Entry("sureline.cli.compare:compare", "Compare two variants on a slice."),
     "switch": Entry(
         "sureline.cli.switch:switch_app", "Send everything to people, or stop doing so."
     ),

@@ -136,6 +136,7 @@ def _json(one: SliceSimulation, prices: Prices) -> dict[str, Any]:
         "slice_key": one.slice_key,
         "threshold": one.threshold,
         "threshold_from": one.threshold_from,
+        "proven": one.proven,
         "missing": None if one.missing is None else one.missing.message,
         "log_only": one.log_only,
         **sides,
@@ -191,6 +192,8 @@ def _sentences(one: SliceSimulation) -> Iterator[str]:
         yield f"no threshold holds, so nothing would be automated{why}"
     else:
         yield f"threshold {one.threshold:.6g}, {_ORIGINS[one.threshold_from]}"
+        if one.proven is not None:
+            yield f"proven precision: at least {one.proven:.4f}"
     for (old, new), count in sorted(one.simulation.moved.items()):
         yield f"{count} from {old} to {new}"
     after = one.simulation.after
@@ -209,6 +212,8 @@ def _sentences(one: SliceSimulation) -> Iterator[str]:
 
 
 def _warnings(one: SliceSimulation) -> Iterator[str]:
+    if one.threshold_from == "labels":
+        yield "the threshold was chosen on these labels: what is proven counts, not the precision"
     for name, count in sorted(one.gaps.stale.items()):
         yield f"{name}: settings differ for {count} decisions; recorded values were used"
     for name, count in sorted(one.gaps.absent.items()):

@@ -46,6 +46,7 @@ class Recorded:
     claimed_stakes: Stakes | None
     claimed_class: str | None
     attempt: int
+    variant: str | None
     audit: bool
     sampled: bool
     propensity: float
