@@ -104,11 +104,18 @@ class Services:
 
 
 def open_services(
-    store_url: str | None = None, *, workspace: str = "default", plugins: Plugins | None = None
+    store_url: str | None = None,
+    *,
+    workspace: str = "default",
+    plugins: Plugins | None = None,
+    create: bool = True,
 ) -> Services:
-    """Open a store and wire the use cases to it. Raises StoreError."""
+    """Open a store and wire the use cases to it.
+
+    A store that is not there is made, or refused without `create`. Raises StoreError.
+    """
     plugins = plugins or Plugins()
-    store = open_store(store_url or default_store_url())
+    store = open_store(store_url or default_store_url(), create=create)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     return Services(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from sureline.adapters.storage.store import open_store
 from sureline.cli.app import app
 
 GOOD = {
@@ -48,6 +49,12 @@ def run(folder: Path) -> Run:
         return result
 
     return _run
+
+
+@pytest.fixture
+def empty_store(folder: Path) -> None:
+    """Make the store that commands find by default, with nothing in it."""
+    open_store("sqlite:///sureline.db").close()
 
 
 @pytest.fixture

@@ -81,6 +81,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], fragment: str, run: Run)
         ),
     ],
 )
+@pytest.mark.usefixtures("empty_store")
 def test_with_json_an_error_is_one_json_object(
     arguments: list[str], code: str, exit_code: int, run: Run
 ) -> None:

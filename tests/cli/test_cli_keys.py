@@ -39,6 +39,7 @@ def test_the_secret_alone_is_on_standard_output(run: Run) -> None:
         pytest.param(["keys", "create", "--name", "x", "--role", "king"], 2, id="no such role"),
     ],
 )
+@pytest.mark.usefixtures("empty_store")
 def test_what_cannot_be_done_is_said(arguments: list[str], exit_code: int, run: Run) -> None:
     """Bad input exits with 2 and a sentence."""
     result = run(*arguments)
@@ -46,6 +47,7 @@ def test_what_cannot_be_done_is_said(arguments: list[str], exit_code: int, run: 
     assert result.stderr
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_no_keys_is_a_sentence(run: Run) -> None:
     """An empty list says so."""
     assert run("keys", "list").stdout == "there are no keys\n"

@@ -86,3 +86,25 @@ def test_erasing_what_is_not_there_is_said(recorded: Run) -> None:
     """An unknown decision is bad input."""
     assert recorded("ledger", "erase", "d9", "--reason", "x", "--by", "A").exit_code == 2
     assert recorded("ledger", "erase", "d1", "--reason", " ", "--by", "A").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ledger", "verify"),
+        ("switch", "on", "--reason", "incident", "--by", "ada"),
+        ("switch", "status"),
+        ("recalibrate",),
+        ("keys", "list"),
+        ("policy", "list"),
+    ],
+    ids=" ".join,
+)
+def test_a_store_that_is_not_there_is_an_error_not_a_new_store(
+    command: tuple[str, ...], run: Run, folder: Path
+) -> None:
+    """A switch turned in a store made by a typing error would turn nothing."""
+    result = run(*command, "--store", "sqlite:///typo.db")
+    assert result.exit_code == 3
+    assert "no store" in result.output
+    assert not (folder / "typo.db").exists()

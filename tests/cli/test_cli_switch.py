@@ -47,6 +47,7 @@ def test_a_slice_that_the_policy_has_not_is_remarked(started: Run) -> None:
     assert "no slice 'invoice' (it has: invoices)" in result.stderr
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_a_store_without_a_policy_is_remarked(run: Run) -> None:
     """In an emergency, a switch in the wrong store must not look like a success."""
     result = run("switch", "on", *BY)

@@ -63,7 +63,8 @@ def test_tables_are_drawn(started: Run, folder: Path) -> None:
     assert "│" not in started("keys", "list").stdout
 
 
-def test_an_error_is_red(folder: Path, run: Run) -> None:
+@pytest.mark.usefixtures("empty_store")
+def test_an_error_is_red(folder: Path) -> None:
     """On a terminal the error is red, and still one line."""
     code, drawn = on_terminal("ledger", "erase", "x", "--by", "A", "--reason", "b", folder=folder)
     assert code == 2

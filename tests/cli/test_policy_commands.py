@@ -161,6 +161,7 @@ def test_show_prints_a_policy_that_can_be_read_again(run: Run, folder: Path) -> 
         ),
     ],
 )
+@pytest.mark.usefixtures("empty_store")
 def test_what_goes_wrong_has_its_exit_code(
     run: Run, arguments: list[str], code: int, message: str
 ) -> None:
@@ -170,6 +171,7 @@ def test_what_goes_wrong_has_its_exit_code(
     assert message in result.stderr
 
 
+@pytest.mark.usefixtures("empty_store")
 def test_an_empty_store_lists_nothing(run: Run) -> None:
     """No policy yet is said, and is no error."""
     assert "no policy was proposed yet" in run("list").stdout

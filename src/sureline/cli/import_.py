@@ -72,7 +72,7 @@ def import_(
         await services.prepare(policy)
         return await _run(services, mapped, table, by)
 
-    count = on_store(work, store=store, workspace=workspace)
+    count = on_store(work, store=store, workspace=workspace, create=True)
     _report(count, table.unit, as_json)
     raise typer.Exit(2 if count.rejected else 0)
 

@@ -51,7 +51,7 @@ def create(
             trusted_sources=trusted_sources,
         )
 
-    key, secret = on_store(work, store=store, workspace=workspace)
+    key, secret = on_store(work, store=store, workspace=workspace, create=True)
     if as_json:
         print_json({**_json(key), "secret": secret})
         return

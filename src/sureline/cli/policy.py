@@ -101,7 +101,7 @@ def propose(
     async def work(services: Services) -> LoadedPolicy:
         return await services.policies.propose(file, by=named)
 
-    loaded = on_store(work, store=store, workspace=workspace)
+    loaded = on_store(work, store=store, workspace=workspace, create=True)
     if as_json:
         print_json(_loaded_json(loaded))
         return
@@ -129,7 +129,7 @@ def activate(
             return await book.activate(loaded.policy.hash, by=named, note=why)
         return await book.activate(await book.find(name), by=named, note=why)
 
-    policy = on_store(work, store=store, workspace=workspace)
+    policy = on_store(work, store=store, workspace=workspace, create=True)
     if as_json:
         print_json({"active": policy.hash, "by": named, "note": why})
     else:

@@ -30,9 +30,9 @@ class Session:
 
 
 @contextmanager
-def session(store: str | None, workspace: str) -> Iterator[Session]:
+def session(store: str | None, workspace: str, *, create: bool = True) -> Iterator[Session]:
     """Open the store and let go of it, whatever happens."""
-    services = open_services(store, workspace=workspace)
+    services = open_services(store, workspace=workspace, create=create)
     try:
         with asyncio.Runner() as runner:
             yield Session(services, runner)
@@ -45,11 +45,16 @@ def on_store(
     *,
     store: str | None,
     workspace: str,
+    create: bool = False,
 ) -> Result:
-    """Do one piece of work on the store."""
+    """Do one piece of work on the store.
+
+    Without `create` the store must be there: a switch that is turned in a store made by a typing
+    error would turn nothing.
+    """
 
     async def done(services: Services) -> Result:
         return await work(services)
 
-    with session(store, workspace) as opened:
+    with session(store, workspace, create=create) as opened:
         return opened.run(done(opened.services))

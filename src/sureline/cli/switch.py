@@ -37,6 +37,7 @@ def on(
 ) -> None:
     """Automate nothing in the scope from the next decision on, in every process."""
     scope = _scope(slice_key, batch)
+    _check_stated(reason, by)
 
     async def work(services: Services) -> Done:
         await _warn_if_idle(services, slice_key)
@@ -57,6 +58,7 @@ def off(
 ) -> None:
     """Let the scope automate again; other scopes' switches stay as they are."""
     scope = _scope(slice_key, batch)
+    _check_stated(reason, by)
 
     async def work(services: Services) -> Done:
         return await _set(services, scope, on=False, reason=reason, by=by)
@@ -104,10 +106,13 @@ async def _warn_if_idle(services: Services, slice_key: str | None) -> None:
         note(f"warning: the policy has no slice {slice_key!r} (it has: {known})")
 
 
-async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Done:
+def _check_stated(reason: str, by: str) -> None:
     for name, text in (("reason", reason), ("by", by)):
         if not text.strip():
             raise InvalidInput("must not be empty", field=name)
+
+
+async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Done:
     switch = Switch(
         workspace=services.workspace,
         scope=scope,

@@ -33,8 +33,8 @@ class Store:
         self.database.close()
 
 
-def open_store(url: str, *, busy_timeout: float = 5.0) -> Store:
-    """Open the store at `url`, creating it when it is not there.
+def open_store(url: str, *, busy_timeout: float = 5.0, create: bool = True) -> Store:
+    """Open the store at `url`; one that is not there is made, or refused without `create`.
 
     `sqlite:///relative.db`, `sqlite:////absolute.db`, or `sqlite://` for a store in memory that
     ends with `close`. `busy_timeout` is how many seconds another process's lock is waited for.
@@ -44,6 +44,8 @@ def open_store(url: str, *, busy_timeout: float = 5.0) -> Store:
     where = "the store in memory" if path is None else str(path)
     if path is not None:
         _check(path)
+        if not create and not path.exists():
+            raise StoreUnavailable(f"{path}: there is no store; look for a typing error")
     database = SqliteDatabase(
         str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
         where=where,
