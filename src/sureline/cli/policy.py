@@ -17,6 +17,7 @@ from sureline.application.ports.policies import LoadedPolicy
 from sureline.bootstrap import Services, load_policy
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
+from sureline.cli.policy_test import check_cases
 from sureline.cli.session import on_store
 from sureline.core.values.policy import Policy
 from sureline.errors import InvalidInput
@@ -26,6 +27,8 @@ policy_app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
+
+policy_app.command("test")(check_cases)
 
 FileArgument = Annotated[Path, typer.Argument(help="The policy file.")]
 NameArgument = Annotated[
