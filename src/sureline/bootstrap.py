@@ -13,6 +13,7 @@ from sureline.adapters.ids import new_id
 from sureline.adapters.policies import load_policy as load_policy
 from sureline.adapters.policies import policy_from_canonical
 from sureline.adapters.pydantic_model import validator_for_model
+from sureline.adapters.search.check import CheckReport, check
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store, open_store
 from sureline.adapters.tables import open_table as open_table
@@ -86,6 +87,16 @@ class Services:
             await self.policies.introduce(policy_file)
         policy = await self.policies.latest()
         check_sources(policy, self.plugins)
+
+    async def check_cases(self) -> CheckReport:
+        """Rebuild the search in past cases and compare it with the ledger (H15)."""
+        embedder = self.plugins.embedder or HashingEmbedder()
+        index = _index(self.store, embedder, self.plugins)
+        try:
+            await index.refresh()
+            return await check(index, self.ledger)
+        finally:
+            index.close()
 
     def close(self) -> None:
         """Write what is pending and let go of the store."""
@@ -164,13 +175,16 @@ def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
 def _history(store: Store, plugins: Plugins) -> HistorySource:
     """Wire the search in past cases."""
     embedder = plugins.embedder or HashingEmbedder()
-    index = ExactCaseIndex(
+    return HistorySource(embedder=embedder, index=_index(store, embedder, plugins))
+
+
+def _index(store: Store, embedder: Embedder, plugins: Plugins) -> ExactCaseIndex:
+    return ExactCaseIndex(
         store.ledger,
         embedder.model_id,
         dimension=embedder.dimension,
         most=plugins.most_cases,
     )
-    return HistorySource(embedder=embedder, index=index)
 
 
 def _decider(store: Store, currents: Currents, plugins: Plugins) -> Decider:

@@ -66,11 +66,15 @@ def test_h15_a_rebuilt_index_is_checked_against_the_ledger(cases: Cases, tmp_pat
     assert decided(before) == decided(after) == APPROVED
     assert after["signals"]["history"] == before["signals"]["history"]
     oldest = "(SELECT min(seq) FROM vectors)"
-    for broken in ("zeroblob(1024)", "x'00'", "zeroblob(4)"):
-        damage(
-            tmp_path,
-            f"UPDATE vectors SET vector = {broken} WHERE seq = {oldest}",
-        )
+    newest = "(SELECT vector FROM vectors ORDER BY seq DESC LIMIT 1)"
+    for broken in (
+        *(
+            f"UPDATE vectors SET vector = {value} WHERE seq = {oldest}"
+            for value in ("zeroblob(1024)", "x'00'", "zeroblob(4)", newest)
+        ),
+        f"DELETE FROM vectors WHERE seq = {oldest}",
+    ):
+        damage(tmp_path, broken)
         with open_gate(tmp_path) as gate:
             assert checked(gate) == (False, taught - 1)
             answer = ask(gate, payment(amount=8))

@@ -78,8 +78,8 @@ async def active_certificates(registry: Registry, workspace: str) -> dict[str, C
     body = await registry.calibration(activation.subject)
     if body is None:
         return {}
-    entries = json.loads(body)["certificates"]
-    return {entry["slice_key"]: certificate_from_json(entry) for entry in entries}
+    entries = map(certificate_from_json, json.loads(body)["certificates"])
+    return {one.slice_key: one for one in entries if one.workspace == workspace}
 
 
 def certificate_from_json(entry: dict[str, Any]) -> Certificate:

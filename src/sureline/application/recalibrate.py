@@ -102,8 +102,9 @@ class Recalibrator:
 
     async def activate(self, calibration_id: str, *, by: str, note: str = "") -> None:
         """Make a stored calibration's certificates current. Raises NotFound."""
-        if await self.registry.calibration(calibration_id) is None:
-            raise NotFound(f"there is no calibration {calibration_id!r}")
+        stored = await self.registry.calibration(calibration_id)
+        if stored is None or json.loads(stored)["workspace"] != self.workspace:
+            raise NotFound(f"there is no calibration {calibration_id!r} in this workspace")
         await self.registry.activate(
             Activation(
                 workspace=self.workspace,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,15 @@ ledger_app = typer.Typer(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cases:
+    """How many past cases can be searched, of those recorded for the embedder in use."""
+
+    ok: bool
+    usable: int
+    recorded: int
+
+
 @ledger_app.command("verify")
 def verify(
     file: Annotated[
@@ -36,18 +46,23 @@ def verify(
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Verify the hash chain, and say what that cannot see. Exit code 1 if it does not hold."""
+    """Verify the hash chain and the past cases, and say what that cannot see.
+
+    Exit code 1 if either does not hold.
+    """
     expected = None if head is None else Head.parse(head)
     if file is not None:
-        report = verify_export(_export_lines(file), expected=expected)
+        report, cases = verify_export(_export_lines(file), expected=expected), None
     else:
 
-        async def work(services: Services) -> ChainReport:
-            return await services.store.ledger.verify(expected=expected)
+        async def work(services: Services) -> tuple[ChainReport, Cases]:
+            found = await services.check_cases()
+            chain = await services.store.ledger.verify(expected=expected)
+            return chain, Cases(ok=found.ok, usable=found.cases, recorded=found.expected)
 
-        report = on_store(work, store=store, workspace=workspace)
-    _show(report, as_json)
-    raise typer.Exit(0 if report.ok else 1)
+        report, cases = on_store(work, store=store, workspace=workspace)
+    _show(report, cases, as_json)
+    raise typer.Exit(0 if report.ok and (cases is None or cases.ok) else 1)
 
 
 @ledger_app.command("export")
@@ -112,14 +127,17 @@ def _export_lines(file: Path) -> Iterator[str]:
         raise InvalidInput(f"{file}: cannot open the file: {error.strerror}") from None
 
 
-def _show(report: ChainReport, as_json: bool) -> None:
+def _show(report: ChainReport, cases: Cases | None, as_json: bool) -> None:
     if as_json:
-        print_json(_json(report))
+        print_json(_json(report) | {"cases": None if cases is None else asdict(cases)})
         return
     if report.fault is not None:
         say(f"the ledger does not hold: row {report.fault.seq}: {report.fault.message}")
     else:
         say(f"the ledger holds: {report.rows} rows, {report.erased} payloads erased on record")
+    if cases is not None:
+        holds = "hold" if cases.ok else "do not hold; history fails and people decide"
+        say(f"the past cases {holds}: {cases.usable} of {cases.recorded} can be searched")
     say(f"head: {report.head}")
     for blind_spot in report.cannot_see:
         say(f"cannot see: {blind_spot}")

@@ -12,11 +12,11 @@ erased, the digest can neither be inverted nor confirmed by guessing, and the ch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from sureline.core.canonical import canonical_json
 from sureline.errors import InvalidInput
 
 FieldValue = str | int | float | None
@@ -26,10 +26,6 @@ ZERO = bytes(32)
 
 ERASURE = "erasure"
 """The kind of row that names, in its body under `rows`, the rows whose payload was erased."""
-
-_encode = json.JSONEncoder(
-    ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":")
-).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +87,22 @@ def payload_digest(salt: bytes, answer: bytes, request: bytes) -> bytes:
     return sha256(b"".join((salt, len(answer).to_bytes(8, "big"), answer, request))).digest()
 
 
+def vector_digest(salt: bytes, model_id: str, vector: bytes) -> bytes:
+    """Digest the vector of a decision under its payload's salt, which is erased with it."""
+    return sha256(b"".join((salt, model_id.encode("utf-8"), b"\x00", vector))).digest()
+
+
 def canonical_fields(stream: str, seq: int, kind: str, fields: Mapping[str, FieldValue]) -> bytes:
-    """Encode a row's fields as canonical JSON: sorted keys, ASCII, no spaces, no nulls.
+    """Encode a row's fields as canonical JSON: sorted keys, no spaces, no nulls.
 
     Raises InvalidInput for a number that JSON cannot carry.
     """
     present: dict[str, FieldValue] = {k: v for k, v in fields.items() if v is not None}
     present["stream"], present["seq"], present["kind"] = stream, seq, kind
-    try:
-        return _encode(present).encode("ascii")
-    except ValueError as error:
-        raise InvalidInput("numbers in the ledger must be finite", field=kind) from error
+    for value in present.values():
+        if isinstance(value, float) and value - value != 0:
+            raise InvalidInput("numbers in the ledger must be finite", field=kind)
+    return canonical_json(present)
 
 
 def row_hash(previous: bytes, fields: bytes, body: bytes, payload: bytes) -> bytes:

@@ -18,7 +18,7 @@ from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
-from sureline.core.chain import FieldValue, payload_digest
+from sureline.core.chain import FieldValue, payload_digest, vector_digest
 from sureline.core.values.periods import day_number, week_number
 
 SALT_BYTES = 16
@@ -62,25 +62,29 @@ class AppendDecision:
 def append_decisions(
     transaction: Transaction, jobs: Sequence[AppendDecision]
 ) -> list[StoredDecision]:
-    """Write the decisions whose id is new and return what is stored under each id.
+    """Write the decisions whose id is new and return what is stored under each id."""
+    records = [job.record for job in jobs]
+    return [
+        _existing(transaction, record) if seq is None else _as_stored(record)
+        for record, seq in zip(records, append_new(transaction, records), strict=True)
+    ]
+
+
+def append_new(transaction: Transaction, records: Sequence[DecisionRecord]) -> list[int | None]:
+    """Write the decisions whose id is new; return each one's place in the chain, None if known.
 
     The write lock is held, so an id that is not there now cannot come from anyone else.
     """
-    fresh: dict[tuple[str, str], DecisionRecord] = {}
-    results: list[StoredDecision | None] = []
-    for job in jobs:
-        record = job.record
+    fresh: dict[tuple[str, str], int] = {}
+    for index, record in enumerate(records):
         key = (record.workspace, record.id)
-        if key in fresh or transaction.first(_KNOWN, key) is not None:
-            results.append(None)
-        else:
-            fresh[key] = record
-            results.append(_as_stored(record))
-    _insert(transaction, list(fresh.values()))
-    return [
-        result or _existing(transaction, job.record)
-        for result, job in zip(results, jobs, strict=True)
-    ]
+        if key not in fresh and transaction.first(_KNOWN, key) is None:
+            fresh[key] = index
+    places: list[int | None] = [None] * len(records)
+    new = list(fresh.values())
+    for index, seq in zip(new, _insert(transaction, [records[i] for i in new]), strict=True):
+        places[index] = seq
+    return places
 
 
 def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
@@ -104,19 +108,25 @@ def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
         "content_digest": record.content_digest.hex(),
         "task_digest": record.task_digest.hex(),
         "created_at": to_micros(record.created_at),
+        "vector_digest": None,
     }
 
 
-def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
+def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list[int]:
     salts = os.urandom(SALT_BYTES * len(records))
     rows, payload_rows, vector_rows = [], [], []
     for index, record in enumerate(records):
         salt = salts[index * SALT_BYTES : (index + 1) * SALT_BYTES]
         digest = payload_digest(salt, record.answer, record.request)
         fields = fields_of(record)
+        proof = None
+        if record.vector is not None:
+            proof = vector_digest(salt, str(record.model_id), record.vector)
+            fields["vector_digest"] = proof.hex()
         head = transaction.link("decision", fields, body=record.body, payload_digest=digest)
         fields["content_digest"] = record.content_digest  # type: ignore[assignment]
         fields["task_digest"] = record.task_digest  # type: ignore[assignment]
+        fields["vector_digest"] = proof  # type: ignore[assignment]
         rows.append((STREAM, head.seq, head.hash, *fields.values(), digest, record.body))
         payload_rows.append(
             (STREAM, head.seq, record.workspace, salt, record.answer, record.request)
@@ -127,6 +137,7 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> None
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
     _count(transaction, records)
+    return [row[1] for row in rows]
 
 
 def _count(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:

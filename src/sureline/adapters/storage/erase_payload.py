@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, delete, select, union
 
 from sureline.adapters.storage.labels import BY_DECISION, labelled
-from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import outcomes, payloads, vectors
+from sureline.adapters.storage.tables import erasures, outcomes, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.application.ports.audits import Erasure
 from sureline.errors import NotFound
 
 _OUTCOMES = compiled(
@@ -43,6 +45,32 @@ _DELETE = tuple(
     )
     for table in (payloads, vectors)
 )
+
+ERASURES = compiled(
+    select(
+        erasures.c.workspace,
+        erasures.c.slice_key,
+        erasures.c.decision_id,
+        erasures.c.by,
+        erasures.c.reason,
+        erasures.c.erased_at,
+    )
+    .where(erasures.c.workspace == bindparam("workspace"))
+    .order_by(erasures.c.seq)
+)
+"""A workspace's erasures, oldest first."""
+
+
+def stored_erasure(row: tuple[Any, ...]) -> Erasure:
+    """Build the value from a row of `ERASURES`."""
+    return Erasure(
+        workspace=row[0],
+        slice_key=row[1],
+        decision_id=row[2],
+        by=row[3],
+        reason=row[4],
+        erased_at=from_micros(row[5]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ transaction that writes an outcome, so that they are never stale.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +69,20 @@ class LabelledDecision:
     week: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenLabel:
+    """What an outcome says of a decision; `mark` is the outcome's place in the chain."""
+
+    decision: LabelledDecision
+    source: OutcomeSource
+    anchored: bool
+    correct: bool
+    mark: int
+
+
+CountKey = tuple[str, str, str, int, int, str, int, str]
+"""A row of `label_counts` without its count."""
+
 LABELLED = (
     decisions.c.workspace,
     decisions.c.id,
@@ -107,39 +123,53 @@ def overrides(new: OutcomeSource, old: OutcomeSource) -> bool:
     return _RANK[new] >= _RANK[old]
 
 
-def set_label(
-    transaction: Transaction,
-    decision: LabelledDecision,
-    *,
-    source: OutcomeSource,
-    anchored: bool,
-    correct: bool,
-    mark: int,
-) -> None:
+def set_label(transaction: Transaction, label: GivenLabel) -> None:
     """Make this the decision's label unless a stronger one stands, and move its count."""
-    stratum = LabelStratum(source=source, anchored=anchored, decision=decision.stratum)
+    decision = label.decision
     old = transaction.first(_LABEL, (decision.workspace, decision.id))
+    counts: Counter[CountKey] = Counter()
     if old is not None:
-        if not overrides(source, LabelStratum.parse(old[0]).source):
+        if not overrides(label.source, LabelStratum.parse(old[0]).source):
             return
-        _count(transaction, decision, old[0], bool(old[1]), -1)
-    _count(transaction, decision, str(stratum), correct, 1)
-    transaction.run(
-        _SET_LABEL,
-        (
-            decision.workspace,
-            decision.id,
-            decision.stream,
-            decision.seq,
-            str(stratum),
-            int(correct),
-            mark,
-        ),
-    )
+        _count(counts, decision, old[0], bool(old[1]), -1)
+    _write(transaction, [label], counts)
+
+
+def set_first_labels(transaction: Transaction, labels_given: Sequence[GivenLabel]) -> None:
+    """Do the same for decisions that have no label yet, each of them once, all together."""
+    _write(transaction, labels_given, Counter())
+
+
+def _write(
+    transaction: Transaction, labels_given: Sequence[GivenLabel], counts: Counter[CountKey]
+) -> None:
+    """Write the labels, and the counts that they add to those of `counts`."""
+    rows = []
+    for label in labels_given:
+        decision = label.decision
+        stratum = str(
+            LabelStratum(source=label.source, anchored=label.anchored, decision=decision.stratum)
+        )
+        _count(counts, decision, stratum, label.correct, 1)
+        rows.append(
+            (
+                decision.workspace,
+                decision.id,
+                decision.stream,
+                decision.seq,
+                stratum,
+                int(label.correct),
+                label.mark,
+            )
+        )
+    transaction.run_many(_SET_LABEL, rows)
+    changes = [(*key, change) for key, change in counts.items() if change]
+    transaction.run_many(_ADD_COUNT, changes)
+    transaction.run_many(_DROP_EMPTY, [key for key, change in counts.items() if change < 0])
 
 
 def _count(
-    transaction: Transaction,
+    counts: Counter[CountKey],
     decision: LabelledDecision,
     stratum: str,
     correct: bool,
@@ -157,6 +187,4 @@ def _count(
         int(correct),
         STREAM,
     )
-    transaction.run(_ADD_COUNT, (*key, change))
-    if change < 0:
-        transaction.run(_DROP_EMPTY, key)
+    counts[key] += change

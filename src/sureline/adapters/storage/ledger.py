@@ -6,13 +6,23 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
-
 from sureline.adapters.storage.append_decision import AppendDecision
+from sureline.adapters.storage.audited import AUDITED, DUE, DUE_IN, audited_label, due_audit
 from sureline.adapters.storage.chain_reader import export, verify
 from sureline.adapters.storage.consume_approval import ConsumeApproval
-from sureline.adapters.storage.count_tables import label_counts, route_counts, score_counts
-from sureline.adapters.storage.erase_payload import ErasePayload
+from sureline.adapters.storage.count_queries import (
+    LABEL_COUNTS,
+    ROUTE_COUNTS,
+    ROUTE_DAYS,
+    SCORE_COUNTS,
+)
+from sureline.adapters.storage.erase_payload import ERASURES, ErasePayload, stored_erasure
+from sureline.adapters.storage.import_records import (
+    RECORDED,
+    ImportRecords,
+    asked,
+    recorded_label,
+)
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.past_cases import past_cases
 from sureline.adapters.storage.past_decisions import horizon, page_of_decisions
@@ -20,9 +30,9 @@ from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
-from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.stored_switches import (
+    EVERY,
     NEWEST,
     NEWEST_IN,
     scopes,
@@ -30,12 +40,15 @@ from sureline.adapters.storage.stored_switches import (
     unreadable_switch,
 )
 from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
     DecisionRecord,
     LabelCount,
+    LabelledRecord,
     PastDecision,
     Prior,
+    RecordedLabel,
     RouteDay,
     ScoreCount,
     StoredDecision,
@@ -47,49 +60,8 @@ from sureline.core.values.stratum import LabelStratum
 from sureline.core.values.switch import Switch
 from sureline.errors import StoreError
 
-_LABEL_COUNTS = compiled(
-    select(
-        label_counts.c.score_bin,
-        label_counts.c.stratum,
-        label_counts.c.correct,
-        func.sum(label_counts.c.count),
-    )
-    .where(
-        label_counts.c.workspace == bindparam("workspace"),
-        label_counts.c.slice_key == bindparam("slice_key"),
-        label_counts.c.measurement_hash == bindparam("measurement_hash"),
-        label_counts.c.week >= bindparam("since_week"),
-    )
-    .group_by(label_counts.c.score_bin, label_counts.c.stratum, label_counts.c.correct)
-    .order_by(label_counts.c.score_bin, label_counts.c.stratum, label_counts.c.correct)
-)
-_SCORE_COUNTS = compiled(
-    select(score_counts.c.week, score_counts.c.score_bin, func.sum(score_counts.c.count))
-    .where(
-        score_counts.c.workspace == bindparam("workspace"),
-        score_counts.c.slice_key == bindparam("slice_key"),
-        score_counts.c.measurement_hash == bindparam("measurement_hash"),
-    )
-    .group_by(score_counts.c.week, score_counts.c.score_bin)
-    .order_by(score_counts.c.week, score_counts.c.score_bin)
-)
-_ROUTE_DAYS = compiled(
-    select(
-        route_counts.c.slice_key,
-        route_counts.c.day,
-        route_counts.c.route,
-        func.sum(route_counts.c.count),
-    )
-    .where(route_counts.c.workspace == bindparam("workspace"))
-    .group_by(route_counts.c.slice_key, route_counts.c.day, route_counts.c.route)
-    .order_by(route_counts.c.day, route_counts.c.slice_key, route_counts.c.route)
-)
-_ROUTE_COUNTS = compiled(
-    select(route_counts.c.slice_key, route_counts.c.route, func.sum(route_counts.c.count))
-    .where(route_counts.c.workspace == bindparam("workspace"))
-    .group_by(route_counts.c.slice_key, route_counts.c.route)
-    .order_by(route_counts.c.slice_key, route_counts.c.route)
-)
+_EVER = -(2**62)
+"""A moment before any other, in microseconds."""
 
 
 class SqlLedger:
@@ -147,6 +119,16 @@ class SqlLedger:
         """Append a label and its count; False if it is there. Raises NotFound, Conflict."""
         return await self._database.write(RecordOutcome(outcome))
 
+    async def import_records(self, rows: Sequence[LabelledRecord]) -> Sequence[bool]:
+        """Append decisions with their outcomes in one transaction; tell the new."""
+        return await self._database.write(ImportRecords(rows))
+
+    async def recorded(self, workspace: str, ids: Sequence[str]) -> Sequence[RecordedLabel]:
+        """Return which of these decisions are stored, with their labels."""
+        return [
+            recorded_label(row) for row in self._database.fetch(RECORDED, (workspace, asked(ids)))
+        ]
+
     async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:
         """Return a decision's outcomes, oldest first."""
         rows = self._database.fetch(OUTCOMES_OF, (workspace, decision_id))
@@ -174,12 +156,38 @@ class SqlLedger:
         """Return the newest row of every scope."""
         return [stored_switch(row) for row in self._database.fetch(NEWEST, (workspace,))]
 
+    async def switch_history(self, workspace: str) -> Sequence[Switch]:
+        """Return every switch row, oldest first."""
+        return [stored_switch(row) for row in self._database.fetch(EVERY, (workspace,))]
+
+    async def erasures(self, workspace: str) -> Sequence[Erasure]:
+        """Return every erasure, oldest first."""
+        return [stored_erasure(row) for row in self._database.fetch(ERASURES, (workspace,))]
+
+    async def due_audits(
+        self, workspace: str, slice_key: str | None, limit: int
+    ) -> Sequence[DueAudit]:
+        """Return up to `limit` audits that wait for a label, oldest first; None: of any slice."""
+        if slice_key is None:
+            rows = self._database.fetch(DUE, (workspace, limit))
+        else:
+            rows = self._database.fetch(DUE_IN, (workspace, slice_key, limit))
+        return [due_audit(row) for row in rows]
+
+    async def audited_labels(
+        self, workspace: str, slice_key: str, measurement_hash: str, since: datetime | None = None
+    ) -> Sequence[AuditedLabel]:
+        """Return the labels of audited decisions made at or after `since`, as they came in."""
+        earliest = _EVER if since is None else to_micros(since)
+        rows = self._database.fetch(AUDITED, (workspace, slice_key, measurement_hash, earliest))
+        return [audited_label(row) for row in rows]
+
     async def label_counts(
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
     ) -> Sequence[LabelCount]:
         """Return the labelled decisions of one slice and measurement, by bin and stratum."""
         rows = self._database.fetch(
-            _LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week)
+            LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week)
         )
         strata = {text: LabelStratum.parse(text) for text in {row[1] for row in rows}}
         return [
@@ -193,21 +201,21 @@ class SqlLedger:
         self, workspace: str, slice_key: str, measurement_hash: str
     ) -> Sequence[ScoreCount]:
         """Return all measured decisions of one slice and measurement, by week and bin."""
-        rows = self._database.fetch(_SCORE_COUNTS, (workspace, slice_key, measurement_hash))
+        rows = self._database.fetch(SCORE_COUNTS, (workspace, slice_key, measurement_hash))
         return [ScoreCount(week=week, score_bin=place, count=n) for week, place, n in rows]
 
     async def route_days(self, workspace: str) -> Sequence[RouteDay]:
         """Return the number of decisions by slice, day and route, oldest first."""
         return [
             RouteDay(slice_key=key, day=day, route=route, count=n)
-            for key, day, route, n in self._database.fetch(_ROUTE_DAYS, (workspace,))
+            for key, day, route, n in self._database.fetch(ROUTE_DAYS, (workspace,))
         ]
 
     async def past_decisions(
         self, workspace: str, slice_key: str, since: datetime | None = None
     ) -> AsyncIterator[PastDecision]:
         """Stream the slice's decisions with their labels, oldest first; read off the loop."""
-        earliest = -(2**62) if since is None else to_micros(since)
+        earliest = _EVER if since is None else to_micros(since)
         with self._database.reader() as fetch:
             until = horizon(fetch)
             after: int | None = 0
@@ -236,7 +244,7 @@ class SqlLedger:
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""
         counts: dict[str, dict[str, int]] = {}
-        for slice_key, route, count in self._database.fetch(_ROUTE_COUNTS, (workspace,)):
+        for slice_key, route, count in self._database.fetch(ROUTE_COUNTS, (workspace,)):
             counts.setdefault(slice_key, {})[route] = int(count)
         return counts
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, literal_column, select
+from sqlalchemy import and_, bindparam, exists, func, literal_column, not_, or_, select
 
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.statement import Statement, compiled
-from sureline.adapters.storage.tables import decisions, erasures, heads, vectors
+from sureline.adapters.storage.tables import decisions, erasures, heads, payloads, vectors
 from sureline.application.ports.cases import PastCase
+from sureline.core.chain import vector_digest
 
 PAGE = 2_000
 """Rows per read, so that no read lasts long (a long one keeps the write-ahead log growing)."""
@@ -23,18 +24,36 @@ _verdicts = (
         labels.c.decision_id,
         vectors.c.vector,
         labels.c.correct.label("approved"),
+        vectors.c.model_id,
+        payloads.c.salt,
+        decisions.c.vector_digest,
     )
     .select_from(
         labels.join(
             decisions,
             and_(decisions.c.stream == labels.c.stream, decisions.c.seq == labels.c.seq),
-        ).join(
+        )
+        .outerjoin(
             vectors,
             and_(vectors.c.stream == labels.c.stream, vectors.c.seq == labels.c.seq),
         )
+        .outerjoin(
+            payloads,
+            and_(payloads.c.stream == labels.c.stream, payloads.c.seq == labels.c.seq),
+        )
     )
-    .where(labels.c.mark > bindparam("after"), vectors.c.model_id == bindparam("model_id"))
-    .where(labels.c.mark <= bindparam("horizon"))
+    .where(
+        labels.c.mark > bindparam("after"),
+        labels.c.mark <= bindparam("horizon"),
+        decisions.c.vector_digest.is_not(None),
+        or_(vectors.c.model_id == bindparam("model_id"), vectors.c.model_id.is_(None)),
+        not_(
+            exists().where(
+                erasures.c.workspace == labels.c.workspace,
+                erasures.c.decision_id == labels.c.decision_id,
+            )
+        ),
+    )
     .order_by(labels.c.mark)
     .limit(bindparam("page"))
     .offset(literal_column("0"))
@@ -60,7 +79,10 @@ Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     """Return each labelled decision's verdict as it stands, and each deletion, oldest first.
 
-    A decision appears once, at the outcome that gave it its present label. Nothing beyond what
+    A decision appears once, at the outcome that gave it its present label. A vector that is gone
+    without an erasure, or is not the one that was recorded, comes back empty: the search then
+    fails for that slice, and people decide, instead of leaving out a case that spoke against an
+    output. Nothing beyond what
     was written when the reading began is returned, or a deletion read later could carry the
     cursor past a verdict that was written in between.
     """
@@ -72,11 +94,11 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
             slice_key=slice_key,
             decision_id=decision_id,
             model_id=model_id,
-            vector=vector,
+            vector=_proven(vector, *proof),
             approved=bool(approved),
         )
-        for mark, workspace, slice_key, decision_id, vector, approved in _pages(
-            lambda after: fetch(_VERDICTS, (after, model_id, horizon, PAGE)), cursor
+        for mark, workspace, slice_key, decision_id, vector, approved, *proof in _pages(
+            lambda after: fetch(_VERDICTS, (after, horizon, model_id, PAGE)), cursor
         )
     ]
     deletions = [
@@ -94,6 +116,13 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
         )
     ]
     return sorted([*verdicts, *deletions], key=lambda case: case.cursor)
+
+
+def _proven(vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes) -> bytes:
+    """Return the vector if it is the one that the ledger commits to, else nothing."""
+    if vector is None or model_id is None or salt is None:
+        return b""
+    return vector if vector_digest(salt, model_id, vector) == digest else b""
 
 
 def _pages(fetch: Callable[[int], list[Any]], cursor: int) -> list[Any]:

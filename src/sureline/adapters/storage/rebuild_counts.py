@@ -8,7 +8,7 @@ from sqlalchemy import and_, delete, func, literal_column, select
 
 from sureline.adapters.storage.append_decision import ADD_ROUTES, ADD_SCORES
 from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
-from sureline.adapters.storage.labels import LABELLED, labelled, set_label
+from sureline.adapters.storage.labels import LABELLED, GivenLabel, labelled, set_label
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
@@ -75,11 +75,11 @@ def rebuild_counts(transaction: Transaction) -> None:
 
 def _apply(transaction: Transaction, row: tuple[Any, ...]) -> None:
     source, anchored, correct, mark, *decision = row
-    set_label(
-        transaction,
-        labelled(tuple(decision)),
+    label = GivenLabel(
+        decision=labelled(tuple(decision)),
         source=OutcomeSource(source),
         anchored=bool(anchored),
         correct=bool(correct),
         mark=mark,
     )
+    set_label(transaction, label)

@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import and_, bindparam, select
 
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
-from sureline.adapters.storage.labels import BY_DECISION, labelled, set_label
+from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import outcomes, payloads
 from sureline.adapters.storage.transaction import STREAM, Transaction
-from sureline.core.chain import payload_digest
+from sureline.core.chain import FieldValue, payload_digest
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import Conflict, NotFound
 
@@ -88,14 +88,14 @@ class RecordOutcome:
             raise NotFound(f"there is no decision {outcome.decision_id!r} in this workspace")
         mark = _insert(transaction, outcome)
         if outcome.correct is not None:
-            set_label(
-                transaction,
-                labelled(found),
+            label = GivenLabel(
+                decision=labelled(found),
                 source=outcome.source,
                 anchored=outcome.anchored,
                 correct=outcome.correct,
                 mark=mark,
             )
+            set_label(transaction, label)
         return True
 
 
@@ -117,8 +117,9 @@ def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple
     )
 
 
-def _insert(transaction: Transaction, outcome: Outcome) -> int:
-    fields = {
+def fields_of(outcome: Outcome) -> dict[str, FieldValue]:
+    """Return the columns that the chain covers as fields."""
+    return {
         "workspace": outcome.workspace,
         "id": outcome.id,
         "decision_id": outcome.decision_id,
@@ -130,6 +131,10 @@ def _insert(transaction: Transaction, outcome: Outcome) -> int:
         "recorded_at": to_micros(outcome.recorded_at),
         "edited_fields": json.dumps(outcome.edited_fields, ensure_ascii=False),
     }
+
+
+def _insert(transaction: Transaction, outcome: Outcome) -> int:
+    fields = fields_of(outcome)
     if outcome.comment is None:
         return transaction.chain("outcome", fields).seq
     salt, comment = os.urandom(SALT_BYTES), outcome.comment.encode("utf-8")

@@ -29,20 +29,19 @@ _NEWEST = activations.c.seq == (
     )
     .scalar_subquery()
 )
-_ACTIVE = compiled(
-    select(
-        activations.c.workspace,
-        activations.c.subject_kind,
-        activations.c.subject,
-        activations.c.by,
-        activations.c.at,
-        activations.c.note,
-    ).where(
-        activations.c.workspace == bindparam("workspace"),
-        activations.c.subject_kind == bindparam("kind"),
-        _NEWEST,
-    )
+_OF_KIND = select(
+    activations.c.workspace,
+    activations.c.subject_kind,
+    activations.c.subject,
+    activations.c.by,
+    activations.c.at,
+    activations.c.note,
+).where(
+    activations.c.workspace == bindparam("workspace"),
+    activations.c.subject_kind == bindparam("kind"),
 )
+_ACTIVATIONS = compiled(_OF_KIND.order_by(activations.c.seq))
+_ACTIVE = compiled(_OF_KIND.where(_NEWEST))
 _ACTIVE_POLICIES = compiled(
     select(activations.c.subject, activations.c.workspace)
     .where(activations.c.subject_kind == bindparam("kind"), _NEWEST)
@@ -131,12 +130,11 @@ class SqlRegistry:
     async def active(self, workspace: str, kind: str) -> Activation | None:
         """Return what is current of `policy` or `calibration`, or None."""
         rows = self._database.fetch(_ACTIVE, (workspace, kind))
-        if not rows:
-            return None
-        home, subject_kind, subject, by, at, note = rows[0]
-        return Activation(
-            workspace=home, kind=subject_kind, subject=subject, by=by, at=from_micros(at), note=note
-        )
+        return _activation(rows[0]) if rows else None
+
+    async def activations(self, workspace: str, kind: str) -> Sequence[Activation]:
+        """Return every activation of `policy` or `calibration`, oldest first."""
+        return [_activation(row) for row in self._database.fetch(_ACTIVATIONS, (workspace, kind))]
 
     async def activation_mark(self) -> int:
         """Return the number that grows with every activation."""
@@ -180,3 +178,10 @@ class SqlRegistry:
             {"id": id_, "created_at": from_micros(created_at), "active": id_ == current}
             for id_, created_at in self._database.fetch(_CALIBRATIONS, (workspace,))
         ]
+
+
+def _activation(row: Sequence[Any]) -> Activation:
+    home, kind, subject, by, at, note = row
+    return Activation(
+        workspace=home, kind=kind, subject=subject, by=by, at=from_micros(at), note=note
+    )

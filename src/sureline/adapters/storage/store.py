@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.registry import SqlRegistry
@@ -25,6 +26,7 @@ class Store:
     ledger: SqlLedger
     registry: SqlRegistry
     keys: SqlKeys
+    jobs: SqlJobs
     secret: bytes
     database: SqliteDatabase
 
@@ -57,6 +59,7 @@ def open_store(url: str, *, busy_timeout: float = 5.0, create: bool = True) -> S
         ledger=SqlLedger(database),
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
+        jobs=SqlJobs(database),
         secret=database.secret,
         database=database,
     )

@@ -32,6 +32,11 @@ _ALL = select(*_COLUMNS).where(switches.c.workspace == bindparam("workspace"), _
 NEWEST = compiled(_ALL.order_by(switches.c.scope))
 """The newest row of every scope of a workspace."""
 
+EVERY = compiled(
+    select(*_COLUMNS).where(switches.c.workspace == bindparam("workspace")).order_by(switches.c.seq)
+)
+"""Every row of a workspace, oldest first."""
+
 NEWEST_IN = compiled(
     _ALL.where(
         switches.c.scope.in_([bindparam("everywhere"), bindparam("slice"), bindparam("batch")])

@@ -80,6 +80,7 @@ decisions = Table(
     _bytes("content_digest"),
     _bytes("task_digest"),
     whole_column("created_at"),
+    _bytes("vector_digest", null=True),
     _bytes("payload_digest"),
     _bytes("body"),
     UniqueConstraint("workspace", "id"),
@@ -191,6 +192,8 @@ erasures = Table(
     whole_column("erased_at"),
     _bytes("body"),
 )
+
+Index("ix_erasures_decision", erasures.c.workspace, erasures.c.decision_id)
 
 payloads = Table(
     "payloads",

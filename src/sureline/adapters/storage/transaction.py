@@ -111,6 +111,24 @@ class Transaction:
         payload_digest: bytes | None = None,
     ) -> Head:
         """Link one row of a ledger table and insert it."""
+        head, row = self._linked(kind, fields, body, payload_digest)
+        self.run(_INSERT[kind], row)
+        return head
+
+    def chain_many(self, kind: str, rows: Sequence[Mapping[str, FieldValue]]) -> list[Head]:
+        """Link rows without body and payload, in this order, and insert them together."""
+        linked = [self._linked(kind, fields, b"", None) for fields in rows]
+        self.run_many(_INSERT[kind], [row for _, row in linked])
+        return [head for head, _ in linked]
+
+    def _linked(
+        self,
+        kind: str,
+        fields: Mapping[str, FieldValue],
+        body: bytes,
+        payload_digest: bytes | None,
+    ) -> tuple[Head, Row]:
+        """Link a row and return it in the order of its table's columns."""
         head = self.link(kind, fields, body=body, payload_digest=payload_digest)
         place = {
             "stream": STREAM,
@@ -119,9 +137,7 @@ class Transaction:
             "body": body,
             "payload_digest": payload_digest,
         }
-        statement = _INSERT[kind]
-        self.run(statement, statement.row({**place, **fields}))
-        return head
+        return head, _INSERT[kind].row({**place, **fields})
 
     def seal(self) -> None:
         """Write the head down; the last thing before the commit."""

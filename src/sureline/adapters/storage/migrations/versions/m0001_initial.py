@@ -55,6 +55,7 @@ def upgrade() -> None:
     _create_what_lies_apart()
     _create_what_follows()
     _create_access()
+    _create_state()
     _create_indexes()
     if op.get_bind().dialect.name == "sqlite":
         _refuse_changes()
@@ -72,7 +73,7 @@ def _create_ledger() -> None:
         "route text, would_route text?, mode text, score float?, score_bin integer?, "
         "audit integer, propensity float, attempt integer, stratum text, policy_hash text, "
         "measurement_hash text, batch_id text?, content_digest bytes, task_digest bytes, "
-        "created_at bigint, payload_digest bytes, body bytes",
+        "created_at bigint, vector_digest bytes?, payload_digest bytes, body bytes",
         key=("stream", "seq"),
         unique=("workspace", "id"),
     )
@@ -191,6 +192,15 @@ def _create_access() -> None:
     )
 
 
+def _create_state() -> None:
+    _table(
+        "jobs",
+        "workspace text, name text, due_at bigint, leased_until bigint?, owner text?, "
+        "started_at bigint?, finished_at bigint?, failures integer, message text?",
+        key=("workspace", "name"),
+    )
+
+
 def _create_indexes() -> None:
     rejected = sa.text("route = 'auto_reject'")
     op.create_index(
@@ -208,6 +218,7 @@ def _create_indexes() -> None:
         sqlite_where=audited,
         postgresql_where=audited,
     )
+    op.create_index("ix_erasures_decision", "erasures", ["workspace", "decision_id"])
     op.create_index("ix_outcomes_decision", "outcomes", ["workspace", "decision_id"])
     op.create_index("ix_switches_scope", "switches", ["workspace", "scope", "seq"])
     op.create_index("ix_activations_kind", "activations", ["workspace", "subject_kind", "seq"])
