@@ -1,4 +1,4 @@
-"""Rows of area 3-calibration about thresholds: `sureline certify` on tables of scores and labels."""
+"""Rows of area 3-calibration about thresholds, from tables of scores and labels."""
 
 from __future__ import annotations
 

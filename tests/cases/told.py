@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,24 +17,37 @@ from tests.cases.doors import Answer
 
 @dataclass(frozen=True, slots=True)
 class ToldSignal:
-    """A source that reads its value from the proposal's metadata, whatever is written there."""
+    """A source that reads its value from the proposal's metadata, whatever is written there.
+
+    Text such as "NaN" is read as a number: a proposal is JSON and has no such numbers.
+    """
 
     name: str = "told"
     kind: SignalKind = SignalKind.OBJECTIVE
 
     async def measure(self, proposal: Proposal, policy: SlicePolicy) -> Signal:
-        return Signal.measured(self.name, self.kind, (proposal.metadata or {})["told"])
+        value = (proposal.metadata or {})["told"]
+        number = float(value) if isinstance(value, str) else value
+        return Signal.measured(self.name, self.kind, number)
 
 
 def told_policy(auto: float = 0.8, **more: Any) -> str:
     """Return a policy that composes only what is told, and approves from `auto` on."""
-    settings = "".join(f"    {name}: {value}\n" for name, value in more.items())
-    return (
-        "version: 1\nslices:\n  told:\n    mode: route\n    weights: {told: 1.0}\n"
-        "    output: {structured: false}\n    attempts: 1\n    abstain_floor: 0.0\n"
-        f"    hypothesis: {{auto: {auto}, reject: 0.0, allow_uncertified: true, "
-        f"starts: {MOMENT.date()}}}\n{settings}"
-    )
+    settings = {
+        "mode": "route",
+        "weights": {"told": 1.0},
+        "output": {"json_schema": {"type": "object"}},
+        "attempts": 1,
+        "abstain_floor": 0.0,
+        "hypothesis": {
+            "auto": auto,
+            "reject": 0.0,
+            "allow_uncertified": True,
+            "starts": str(MOMENT.date()),
+        },
+        **more,
+    }
+    return json.dumps({"version": 1, "slices": {"told": settings}})  # JSON is YAML
 
 
 def told(score: Any, **more: Any) -> dict[str, Any]:
@@ -41,7 +55,7 @@ def told(score: Any, **more: Any) -> dict[str, Any]:
     return {
         "slice_key": "told",
         "task": "Say it",
-        "output": "It is said.",
+        "output": {"said": True},
         "metadata": {"told": score},
         **more,
     }
