@@ -27,7 +27,8 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.embedder import Embedder
 from sureline.application.ports.keys import Keys
-from sureline.application.ports.ledger import Ledger, Registry
+from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.registry import Registry
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.recalibrate import Recalibrator

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sureline.application.policies import PolicyBook
-from sureline.application.ports.ledger import Registry
+from sureline.application.ports.registry import Registry
 from sureline.core.values.certificate import Certificate, ErrorRate
 from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
 from sureline.errors import UnknownSlice

@@ -7,8 +7,9 @@ from pathlib import PurePath
 from typing import Any
 
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Activation, Ledger, Registry
+from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.policies import LoadedPolicy
+from sureline.application.ports.registry import Activation, Registry
 from sureline.core.values.policy import Mode, Policy
 from sureline.core.values.switch import Switch
 from sureline.errors import NotFound, PolicyError

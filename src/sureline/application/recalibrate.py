@@ -12,7 +12,8 @@ from typing import Any
 from sureline.application.current import CALIBRATION
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Activation, Ledger, Registry
+from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.registry import Activation, Registry
 from sureline.core.canonical import canonical_json
 from sureline.core.statistics.certificate import Demand, Provenance, certify
 from sureline.core.statistics.curves import CurvePoint, risk_coverage

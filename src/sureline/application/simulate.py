@@ -17,7 +17,8 @@ import numpy as np
 from sureline.application.current import active_certificates
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Ledger, PastDecision, Registry
+from sureline.application.ports.ledger import Ledger, PastDecision
+from sureline.application.ports.registry import Registry
 from sureline.application.recorded import differing_signals, recorded
 from sureline.core.learning.replay import Recorded, Trial, replay
 from sureline.core.learning.simulation import Simulation

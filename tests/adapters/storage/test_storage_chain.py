@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sureline.adapters.storage.store import open_store
-from sureline.application.ports.ledger import Activation
+from sureline.application.ports.registry import Activation
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
 from sureline.core.chain_verification import ChainReport, FaultKind

@@ -10,7 +10,7 @@ import pytest
 
 from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.keys import Role
-from sureline.application.ports.ledger import Activation
+from sureline.application.ports.registry import Activation
 from sureline.errors import Conflict, NotFound
 from tests.adapters.storage.samples import NOON
 

@@ -14,8 +14,8 @@ import pytest
 from sureline.application.policies import PolicyBook, newly_human
 from sureline.application.policy_diff import PolicyChange, policy_diff, remeasured
 from sureline.application.policy_report import policy_report
-from sureline.application.ports.ledger import Activation
 from sureline.application.ports.policies import LoadedPolicy
+from sureline.application.ports.registry import Activation
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.policy import ActionClass, Mode, Policy, SlicePolicy
 from sureline.core.values.proposal import Stakes

@@ -14,7 +14,7 @@ from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import activations, calibrations, policies
 from sureline.adapters.storage.transaction import Transaction
-from sureline.application.ports.ledger import Activation
+from sureline.application.ports.registry import Activation
 from sureline.errors import Conflict
 
 EVERY_WORKSPACE = "*"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
+from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.core.values.outcome import Outcome, OutcomeSource
 from sureline.core.values.stratum import LabelStratum, Stratum
@@ -49,6 +50,23 @@ class DecisionRecord:
     request: bytes
     vector: bytes | None = None
     model_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRecord:
+    """A past decision with what is known of it; the outcome has no comment."""
+
+    record: DecisionRecord
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLabel:
+    """A stored decision's content digest and its label, None where it has none."""
+
+    decision_id: str
+    content_digest: bytes
+    correct: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +201,16 @@ class Ledger(Protocol):
         Raises NotFound without such a decision, Conflict for the same id with other content.
         """
 
+    async def import_records(self, rows: Sequence[LabelledRecord]) -> Sequence[bool]:
+        """Append one workspace's new decisions with their outcomes in one transaction.
+
+        Does what `append` and `record_outcome` would do row by row, but only for rows in which
+        both are new, and tells for each row whether it was written.
+        """
+
+    async def recorded(self, workspace: str, ids: Sequence[str]) -> Sequence[RecordedLabel]:
+        """Return which of these decisions are stored, with their labels."""
+
     async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:
         """Return a decision's outcomes, oldest first."""
 
@@ -191,6 +219,25 @@ class Ledger(Protocol):
 
     async def switches(self, workspace: str) -> Sequence[Switch]:
         """Return the newest row of every scope."""
+
+    async def switch_history(self, workspace: str) -> Sequence[Switch]:
+        """Return every switch row, oldest first."""
+
+    async def erasures(self, workspace: str) -> Sequence[Erasure]:
+        """Return every erasure, oldest first."""
+
+    async def due_audits(
+        self, workspace: str, slice_key: str | None, limit: int
+    ) -> Sequence[DueAudit]:
+        """Return up to `limit` audits that wait for a label, oldest first; None: of any slice.
+
+        What was erased can be audited no more and is left out.
+        """
+
+    async def audited_labels(
+        self, workspace: str, slice_key: str, measurement_hash: str, since: datetime | None = None
+    ) -> Sequence[AuditedLabel]:
+        """Return the labels of audited decisions made at or after `since`, as they came in."""
 
     async def label_counts(
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
@@ -222,48 +269,3 @@ class Ledger(Protocol):
 
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Activation:
-    """An act of a person that changed what holds: a policy or certificates."""
-
-    workspace: str
-    kind: str
-    subject: str
-    by: str
-    at: datetime
-    note: str = ""
-
-
-class Registry(Protocol):
-    """Keeps policies, certificates and who made them current."""
-
-    async def propose_policy(self, policy_hash: str, text: str, at: datetime) -> bool:
-        """Store a validated policy's text; False if it is there already."""
-
-    async def policy_text(self, policy_hash: str) -> str | None:
-        """Return a stored policy's canonical text (JSON), or None."""
-
-    async def policies(self) -> Sequence[dict[str, Any]]:
-        """Return all stored policies, newest first: hash, proposed_at, active."""
-
-    async def activate(self, activation: Activation) -> None:
-        """Make `subject` (a policy hash or a calibration id) current, in the ledger."""
-
-    async def active(self, workspace: str, kind: str) -> Activation | None:
-        """Return what is current of `policy` or `calibration`, or None."""
-
-    async def activation_mark(self) -> int:
-        """Return the number that grows with every activation (see Prior)."""
-
-    async def save_calibration(
-        self, *, calibration_id: str, workspace: str, body: bytes, at: datetime
-    ) -> None:
-        """Store a calibration (certificates, reliability, data hash) as a proposal."""
-
-    async def calibration(self, calibration_id: str) -> bytes | None:
-        """Return a stored calibration's JSON, or None."""
-
-    async def calibrations(self, workspace: str) -> Sequence[dict[str, Any]]:
-        """Return the stored calibrations, newest first: id, created_at, active."""
