@@ -1,0 +1,120 @@
+"""The job store on a table: state, no ledger; one row a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table, bindparam, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import metadata, text_column, whole_column
+from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.jobs import JobState
+
+jobs = Table(
+    "jobs",
+    metadata,
+    text_column("workspace"),
+    text_column("name"),
+    whole_column("due_at"),
+    whole_column("leased_until", null=True),
+    text_column("owner", null=True),
+    whole_column("started_at", null=True),
+    whole_column("finished_at", null=True),
+    Column("failures", Integer, nullable=False),
+    text_column("message", null=True),
+    PrimaryKeyConstraint("workspace", "name"),
+)
+
+_COLUMNS = tuple(column for column in jobs.columns if column.name != "workspace")
+_OF = select(*_COLUMNS).where(jobs.c.workspace == bindparam("workspace"))
+_ALL = compiled(_OF.order_by(jobs.c.name))
+_ONE = compiled(_OF.where(jobs.c.name == bindparam("name")))
+_insert = upsert(jobs)
+_PUT = compiled(
+    _insert.on_conflict_do_update(
+        index_elements=["workspace", "name"],
+        set_={column.name: _insert.excluded[column.name] for column in _COLUMNS[1:]},
+    )
+)
+
+
+class SqlJobs:
+    """Keeps what is remembered of jobs; see the port `JobStore` for the contract."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def claim(self, workspace: str, wanted: JobState, *, latest: datetime) -> JobState | None:
+        """Lease a job that is due and free; the write lock makes it atomic."""
+        now = wanted.started_at
+        assert now is not None
+
+        def write(transaction: Transaction) -> JobState | None:
+            row = transaction.first(_ONE, (workspace, wanted.name))
+            before = wanted if row is None else _state(row)
+            leased = None if row is None else before.leased_until
+            if (leased is not None and now < leased) or now < before.due_at <= latest:
+                return None
+            _put(transaction, workspace, wanted, before)
+            return before
+
+        return await self._database.write(write)
+
+    async def finish(self, workspace: str, state: JobState) -> bool:
+        """Write how a run ended, unless its lease was taken over."""
+
+        def write(transaction: Transaction) -> bool:
+            row = transaction.first(_ONE, (workspace, state.name))
+            if row is None or _state(row).owner != state.owner:
+                return False
+            _put(transaction, workspace, state, state)
+            return True
+
+        return await self._database.write(write)
+
+    async def states(self, workspace: str) -> Sequence[JobState]:
+        """Return what is remembered, by name."""
+        return [_state(row) for row in self._database.fetch(_ALL, (workspace,))]
+
+
+def _put(transaction: Transaction, workspace: str, lease: JobState, rest: JobState) -> None:
+    """Write the lease of one state and what another remembers."""
+    values = {
+        "workspace": workspace,
+        "name": lease.name,
+        "due_at": to_micros(rest.due_at),
+        "leased_until": _micros(lease.leased_until),
+        "owner": lease.owner,
+        "started_at": _micros(lease.started_at),
+        "finished_at": _micros(rest.finished_at),
+        "failures": rest.failures,
+        "message": rest.message,
+    }
+    transaction.run(_PUT, _PUT.row(values))
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _state(row: Sequence[Any]) -> JobState:
+    return JobState(
+        name=row[0],
+        due_at=from_micros(row[1]),
+        leased_until=_moment(row[2]),
+        owner=row[3],
+        started_at=_moment(row[4]),
+        finished_at=_moment(row[5]),
+        failures=row[6],
+        message=row[7],
+    )

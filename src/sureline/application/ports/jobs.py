@@ -1,0 +1,71 @@
+"""Work that is done again and again: what there is to do, and who did it last."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A periodic job; `run` does it once and says in a sentence what came of it.
+
+    A job may be run again after a crash, so doing it twice must do no harm.
+    """
+
+    name: str
+    about: str
+    interval: timedelta
+    run: Callable[[], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """What is remembered of a job, across restarts and processes.
+
+    `due_at` is when it is to run next and `leased_until` until when somebody (`owner`) is running
+    it, None if nobody is. `message` is what the last run said, or its error when `failures`, the
+    number of failed runs in a row, is above 0.
+    """
+
+    name: str
+    due_at: datetime
+    leased_until: datetime | None = None
+    owner: str | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    failures: int = 0
+    message: str | None = None
+
+
+class JobStore(Protocol):
+    """Keeps the state of one workspace's jobs; claiming is atomic between processes."""
+
+    async def claim(self, workspace: str, wanted: JobState, *, latest: datetime) -> JobState | None:
+        """Lease the job to `wanted.owner` until `wanted.leased_until`, as of `wanted.started_at`.
+
+        Returns what was remembered before (`wanted` for a job never met), or None if it is not
+        due, or somebody else is at it. It is due at its `due_at`, and also where that lies beyond
+        `latest`, which only a clock that was wrong can have written.
+        """
+
+    async def finish(self, workspace: str, state: JobState) -> bool:
+        """Remember how a run ended and end its lease; False if another owner has the lease."""
+
+    async def states(self, workspace: str) -> Sequence[JobState]:
+        """Return what is remembered, by name."""
+
+
+class Jobs(Protocol):
+    """Runs jobs at their times."""
+
+    async def run_due(self) -> Sequence[JobState]:
+        """Run every job that is due and that nobody else is running; return how each ended."""
+
+    async def run(self, name: str) -> JobState:
+        """Run a job now, due or not. Raises NotFound, and Refused while somebody is at it."""
+
+    async def states(self) -> Sequence[tuple[Job, JobState | None]]:
+        """Return every job with what is remembered of it."""
