@@ -114,7 +114,7 @@ def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
 
 def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list[int]:
     salts = os.urandom(SALT_BYTES * len(records))
-    rows, payload_rows, vector_rows = [], [], []
+    places, rows, payload_rows, vector_rows = [], [], [], []
     for index, record in enumerate(records):
         salt = salts[index * SALT_BYTES : (index + 1) * SALT_BYTES]
         digest = payload_digest(salt, record.answer, record.request)
@@ -127,6 +127,7 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
         fields["content_digest"] = record.content_digest  # type: ignore[assignment]
         fields["task_digest"] = record.task_digest  # type: ignore[assignment]
         fields["vector_digest"] = proof  # type: ignore[assignment]
+        places.append(head.seq)
         rows.append((STREAM, head.seq, head.hash, *fields.values(), digest, record.body))
         payload_rows.append(
             (STREAM, head.seq, record.workspace, salt, record.answer, record.request)
@@ -137,7 +138,7 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
     _count(transaction, records)
-    return [row[1] for row in rows]
+    return places
 
 
 def _count(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
