@@ -25,13 +25,6 @@ from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.stratum import LabelStratum, Stratum
 
-_RANK = {
-    OutcomeSource.IMPORT: 0,
-    OutcomeSource.REVIEW: 0,
-    OutcomeSource.AUDIT: 1,
-    OutcomeSource.INCIDENT: 2,
-}
-
 _LABEL = compiled(
     select(labels.c.stratum, labels.c.correct).where(
         labels.c.workspace == bindparam("workspace"),
@@ -120,7 +113,7 @@ def labelled(row: tuple[Any, ...]) -> LabelledDecision:
 
 def overrides(new: OutcomeSource, old: OutcomeSource) -> bool:
     """Tell whether a later label from `new` replaces one from `old`."""
-    return _RANK[new] >= _RANK[old]
+    return new.rank >= old.rank
 
 
 def set_label(transaction: Transaction, label: GivenLabel) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sureline.core.values.outcome import Action
+from sureline.core.values.outcome import Action, Outcome
 
 
 def label_of(
@@ -22,3 +22,16 @@ def label_of(
     if action is Action.EDIT:
         return bool(edited_fields) and set(edited_fields) <= set(cosmetic_fields)
     return None
+
+
+def effective(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Return the outcome that gives a decision its label, or None where none does.
+
+    `outcomes` are one decision's, oldest first. The latest of the strongest source holds; an
+    outcome that is no label never does, nor does silence: "unreviewed" is not a label.
+    """
+    found = None
+    for one in outcomes:
+        if one.correct is not None and (found is None or one.source.rank >= found.source.rank):
+            found = one
+    return found

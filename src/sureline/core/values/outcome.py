@@ -15,6 +15,11 @@ class OutcomeSource(StrEnum):
     INCIDENT = "incident"
     IMPORT = "import"
 
+    @property
+    def rank(self) -> int:
+        """Order: 0 for a review or an import, 1 for an audit, 2 for an incident."""
+        return {OutcomeSource.AUDIT: 1, OutcomeSource.INCIDENT: 2}.get(self, 0)
+
 
 class Action(StrEnum):
     """What the person did (G23 says which count as labels)."""

@@ -1,0 +1,170 @@
+"""The logbook: what changed, when, by whom, and how much was automated before and after (L6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sureline.application.current import CALIBRATION
+from sureline.application.policies import POLICY
+from sureline.application.ports.ledger import Ledger, RouteDay
+from sureline.application.ports.registry import Activation, Registry
+from sureline.core.gate.routing import GUARD
+from sureline.core.values.decision import Route
+from sureline.core.values.periods import day_number
+from sureline.core.values.switch import Switch
+
+DAYS = 7
+"""Days before and after a change whose rates are compared."""
+_SLICE = "slice:"
+
+
+class Change(StrEnum):
+    """What kind of change a line of the logbook records."""
+
+    POLICY = "policy"
+    """A policy became current."""
+    CALIBRATION = "calibration"
+    """A calibration's certificates became current."""
+    SWITCH_ON = "switch on"
+    """A person, or a proposed policy, gave a scope to people."""
+    GUARD = "guard"
+    """The guard gave a slice to people because audited precision fell."""
+    SWITCH_OFF = "switch off"
+    """A scope may automate again."""
+    ERASURE = "erasure"
+    """A decision's payload was erased."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """How many of some decisions were automated."""
+
+    automated: int
+    decisions: int
+
+    @property
+    def share(self) -> float | None:
+        """Return the automated share in [0, 1], None without decisions."""
+        return self.automated / self.decisions if self.decisions else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One change; `before` and `after` are automation in the 7 whole days (UTC) around its day.
+
+    `slice_key` is the slice that it and the rates concern, None for all. The day itself belongs to
+    neither side, because it has some of both.
+    """
+
+    at: datetime
+    change: Change
+    subject: str
+    by: str
+    note: str
+    slice_key: str | None
+    before: Rate
+    after: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logbook:
+    """Reads one workspace's changes from its ledger."""
+
+    ledger: Ledger
+    registry: Registry
+    workspace: str
+
+    async def entries(self, since: datetime | None = None) -> Sequence[Entry]:
+        """Return the changes at or after `since`, oldest first."""
+        days = await self.ledger.route_days(self.workspace)
+        found = [
+            Entry(
+                at=one.at,
+                change=one.change,
+                subject=one.subject,
+                by=one.by,
+                note=one.note,
+                slice_key=one.slice_key,
+                before=_rate(days, one, -DAYS, -1),
+                after=_rate(days, one, 1, DAYS),
+            )
+            for one in await self._acts()
+            if since is None or one.at >= since
+        ]
+        return sorted(found, key=lambda entry: entry.at)
+
+    async def _acts(self) -> list[_Act]:
+        acts = [
+            _activation(one)
+            for kind in (POLICY, CALIBRATION)
+            for one in await self.registry.activations(self.workspace, kind)
+        ]
+        acts += _switched(await self.ledger.switch_history(self.workspace))
+        for erasure in await self.ledger.erasures(self.workspace):
+            acts.append(
+                _Act(
+                    at=erasure.erased_at,
+                    change=Change.ERASURE,
+                    subject=erasure.decision_id,
+                    by=erasure.by,
+                    note=erasure.reason,
+                    slice_key=erasure.slice_key,
+                )
+            )
+        return acts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Act:
+    at: datetime
+    change: Change
+    subject: str
+    by: str
+    note: str
+    slice_key: str | None
+
+
+def _activation(one: Activation) -> _Act:
+    return _Act(
+        at=one.at,
+        change=Change(one.kind),
+        subject=one.subject,
+        by=one.by,
+        note=one.note,
+        slice_key=None,
+    )
+
+
+def _switched(history: Sequence[Switch]) -> Iterator[_Act]:
+    for one in history:
+        change = Change.SWITCH_ON if one.on else Change.SWITCH_OFF
+        yield _Act(
+            at=one.changed_at,
+            change=Change.GUARD if one.on and one.by == GUARD else change,
+            subject=one.scope,
+            by=one.by,
+            note=one.reason,
+            slice_key=one.scope.removeprefix(_SLICE) if one.scope.startswith(_SLICE) else None,
+        )
+
+
+def _rate(days: Sequence[RouteDay], act: _Act, first: int, last: int) -> Rate:
+    """Return the automation from `first` to `last` days after the act's day."""
+    of = day_number(act.at)
+    return automation(
+        one
+        for one in days
+        if first <= one.day - of <= last and act.slice_key in {None, one.slice_key}
+    )
+
+
+def automation(days: Iterator[RouteDay] | Sequence[RouteDay]) -> Rate:
+    """Return how many of the decisions of some days were automated."""
+    automated = decisions = 0
+    for one in days:
+        decisions += one.count
+        automated += one.count if one.route == Route.AUTO_APPROVE else 0
+    return Rate(automated=automated, decisions=decisions)
