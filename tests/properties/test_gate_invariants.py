@@ -268,7 +268,12 @@ def test_whether_an_output_is_judged_is_settled_by_policy_and_secret(
     """High stakes and borderline values are always judged, and nothing is without a judge."""
     assessed = assess(signals, policy)
     found = should_judge(
-        assessed, policy, stakes=stakes, threshold=threshold, secret=SECRET, decision_id="a"
+        assessed,
+        policy,
+        stakes=stakes,
+        threshold=Threshold(auto=threshold, reject=0.4),
+        secret=SECRET,
+        decision_id="a",
     )
     if policy.judge is None or assessed.fatal or assessed.value is None:
         assert found is Judging.NONE

@@ -61,7 +61,7 @@ def assemble(
         slice_key=case.policy.key,
         route=routing.route,
         reasons=routing.reasons,
-        confidence=assessed.value,
+        confidence=case.threshold.compared(assessed),
         composite=assessed.composite,
         calibrated=assessed.calibrated,
         threshold=case.threshold.auto,
@@ -98,7 +98,7 @@ def record_of(
     stratum: Stratum,
 ) -> DecisionRecord:
     """Return the row that is written: the response bytes with what is searched by."""
-    value = decision.confidence
+    composite = decision.composite
     return DecisionRecord(
         id=decision.id,
         workspace=decision.workspace,
@@ -106,8 +106,8 @@ def record_of(
         route=decision.route,
         would_route=decision.would_route,
         mode=decision.mode,
-        score=value,
-        score_bin=score_bin(value) if value is not None and routing.eligible else None,
+        score=decision.confidence,
+        score_bin=score_bin(composite) if composite is not None and routing.eligible else None,
         audit=decision.audit,
         propensity=routing.propensity,
         attempt=decision.attempt,

@@ -10,7 +10,7 @@ from typing import Any
 
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.registry import Registry
-from sureline.core.values.certificate import Certificate, ErrorRate
+from sureline.core.values.certificate import Certificate, ErrorRate, Scale
 from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
 from sureline.errors import UnknownSlice
 
@@ -88,6 +88,7 @@ def certificate_from_json(entry: dict[str, Any]) -> Certificate:
         **{
             **entry,
             "error_rate": ErrorRate(entry["error_rate"]),
+            "scale": Scale(entry.get("scale", Scale.COMPOSITE)),
             "issued_at": datetime.fromisoformat(entry["issued_at"]),
         }
     )

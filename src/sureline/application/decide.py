@@ -56,7 +56,7 @@ class Decider:
             assessed,
             case.policy,
             stakes=case.at_stake.stakes,
-            threshold=case.threshold.auto,
+            threshold=case.threshold,
             secret=self.secret,
             decision_id=case.id,
         )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from sureline.adapters.storage.store import Store
-from sureline.application.ports.ledger import LabelCount
+from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.stratum import LabelStratum

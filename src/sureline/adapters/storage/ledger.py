@@ -44,7 +44,6 @@ from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
     DecisionRecord,
-    LabelCount,
     LabelledRecord,
     PastDecision,
     Prior,
@@ -55,6 +54,7 @@ from sureline.application.ports.ledger import (
 )
 from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport
+from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.stratum import LabelStratum
 from sureline.core.values.switch import Switch

@@ -9,8 +9,9 @@ from typing import Protocol
 
 from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
+from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome, OutcomeSource
-from sureline.core.values.stratum import LabelStratum, Stratum
+from sureline.core.values.stratum import Stratum
 from sureline.core.values.switch import Switch
 
 
@@ -107,16 +108,6 @@ class Prior:
     chain: int
     verdict_mark: int
     activation_mark: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelCount:
-    """How many labelled decisions of a slice share a score bin, a stratum and a correctness."""
-
-    score_bin: int
-    stratum: LabelStratum
-    correct: bool
-    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from sureline.core.gate.sampling import Purpose, is_sampled
+from sureline.core.gate.thresholds import Threshold
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.policy import DEFAULT_THRESHOLD, SlicePolicy
 from sureline.core.values.proposal import Stakes
@@ -27,23 +28,24 @@ def should_judge(
     policy: SlicePolicy,
     *,
     stakes: Stakes,
-    threshold: float | None,
+    threshold: Threshold,
     secret: bytes,
     decision_id: str,
 ) -> Judging:
     """Choose by stakes, then nearness to the threshold, then a keyed sample.
 
-    `threshold` is the slice's certified or hypothetical one; None takes .95 (G10). An output
-    with a fatal fault is not judged: nothing a judge says could help it.
+    Nearness is taken to the slice's certified or hypothetical threshold, else to .95 (G10). An
+    output with a fatal fault is not judged: nothing a judge says could help it.
     """
     judge = policy.judge
     if judge is None or assessed.fatal or assessed.value is None:
         return Judging.NONE
     if stakes.is_high and is_sampled(secret, Purpose.JUDGE, decision_id, judge.high_stakes):
         return Judging.MANDATORY
-    middle = DEFAULT_THRESHOLD if threshold is None else threshold
+    middle = DEFAULT_THRESHOLD if threshold.auto is None else threshold.auto
+    value = threshold.compared(assessed)
     # Rounded, so that .90 counts as within .05 of .95 although .95 - .90 > .05 in binary.
-    if round(abs(assessed.value - middle), 9) <= judge.borderline:
+    if value is not None and round(abs(value - middle), 9) <= judge.borderline:
         return Judging.MANDATORY
     if is_sampled(secret, Purpose.JUDGE, decision_id, judge.otherwise):
         return Judging.SAMPLED

@@ -270,7 +270,8 @@ def _held_back(
 
 def _compared(assessed: Assessment, threshold: Threshold) -> Iterator[_Match]:
     """Rules 8 and 9: the value against the threshold, where there are both."""
-    value, auto = assessed.value, threshold.auto
+    auto = threshold.auto
+    value = threshold.compared(assessed)
     if value is None or auto is None:
         return
     kind = "uncertified threshold" if threshold.uncertified else "certified threshold"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from sureline.core.values.certificate import Certificate
+from sureline.core.values.assessment import Assessment
+from sureline.core.values.certificate import Certificate, Scale
 from sureline.core.values.policy import Hypothesis, SlicePolicy
 from sureline.core.values.proposal import Stakes
 
@@ -23,13 +24,20 @@ class Threshold:
     """Where automation begins and rejection ends; `auto` None means that nothing is automated.
 
     `certificate` is the id of the certificate behind `auto`, None for a hypothesis; `absent`
-    says why there is no valid certificate (a key of VOID_REASONS), None if there is one.
+    says why there is no valid certificate (a key of VOID_REASONS), None if there is one. `scale`
+    is what a certificate's `auto` is compared with; None stands for the calibrated value where
+    there is one, else the composite.
     """
 
     auto: float | None
     reject: float
     certificate: str | None = None
     absent: str | None = None
+    scale: Scale | None = None
+
+    def compared(self, assessed: Assessment) -> float | None:
+        """Return the number of an assessment that this threshold is compared with."""
+        return assessed.value if self.scale is None else assessed.on(self.scale)
 
     @property
     def uncertified(self) -> bool:
@@ -64,7 +72,12 @@ def threshold_now(
         reject = hypothesis.reject
     reject = policy.abstain_floor if reject is None else reject
     if certificate is not None and absent is None:
-        return Threshold(auto=certificate.threshold, reject=reject, certificate=certificate.id)
+        return Threshold(
+            auto=certificate.threshold,
+            reject=reject,
+            certificate=certificate.id,
+            scale=certificate.scale,
+        )
     auto = hypothesis.auto if hypothesis is not None and admitted else None
     return Threshold(auto=auto, reject=reject, absent=absent)
 

@@ -153,7 +153,7 @@ def _judging(recorded: Recorded, trial: Trial, at_stake: AtStake, threshold: Thr
         _assessed(recorded, trial, _unjudged(recorded)),
         trial.policy,
         stakes=at_stake.stakes,
-        threshold=threshold.auto,
+        threshold=threshold,
         secret=trial.secret,
         decision_id=recorded.id,
     )

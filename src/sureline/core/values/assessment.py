@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sureline.core.values.certificate import Scale
 from sureline.core.values.signal import Signal
 
 
@@ -37,6 +38,10 @@ class Assessment:
     def value(self) -> float | None:
         """Return the number that routing compares: calibrated where there is one."""
         return self.composite if self.calibrated is None else self.calibrated
+
+    def on(self, scale: Scale) -> float | None:
+        """Return the number on a scale, None where there is none."""
+        return self.composite if scale is Scale.COMPOSITE else self.calibrated
 
     def signal(self, name: str) -> Signal | None:
         """Return the signal with this name, or None."""

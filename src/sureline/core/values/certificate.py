@@ -7,6 +7,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 
+class Scale(StrEnum):
+    """Which number a threshold is compared with."""
+
+    COMPOSITE = "composite"
+    """The weighted mean of the signals."""
+    CALIBRATED = "calibrated"
+    """The probability of being correct that a calibration map gives."""
+
+
 class ErrorRate(StrEnum):
     """What the allowed failure probability delta is spread over."""
 
@@ -23,7 +32,8 @@ class Certificate:
     `n` labels were used, `in_band` of them at or above `threshold`, `correct` of those correct.
     `coverage` = in_band / n. `lower_bound` is the one-sided Clopper-Pearson bound of precision
     at or above the threshold, at confidence 1 - `delta`. `delta` is what this slice was given:
-    with `error_rate` family it is the family's delta divided by `family_size`.
+    with `error_rate` family it is the family's delta divided by `family_size`. `scale` is what
+    the threshold is compared with.
     """
 
     id: str
@@ -44,6 +54,7 @@ class Certificate:
     policy_hash: str
     measurement_hash: str
     issued_at: datetime
+    scale: Scale = Scale.COMPOSITE
 
     def void_reason(
         self,

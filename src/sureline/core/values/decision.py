@@ -39,9 +39,9 @@ class Reason:
 class Decision:
     """A route with everything that led to it (G31).
 
-    `confidence` is the number that was compared with `threshold`: `calibrated` where there is a
-    calibration, `composite` otherwise, None when nothing was measured. `output` is what was
-    decided on: the parsed value where the slice expects structure.
+    `confidence` is the number that `threshold` was compared with: `composite`, or `calibrated`
+    where the certificate says so or there is none; None when nothing was measured. `output` is
+    what was decided on: the parsed value where the slice expects structure.
     """
 
     id: str
