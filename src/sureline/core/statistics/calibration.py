@@ -28,6 +28,9 @@ LEAST_OF_EACH = 2
 """A map needs at least this many labels of either kind."""
 DIGITS = 12
 """Digits that are kept of a map's figures, so that the same labels give the same bytes."""
+_DOUBT = 1.0
+"""Pull of the share towards 0, in units of squared difference summed over held-out labels: where
+the folds can hardly tell the curves apart, the simpler one is nearer the truth."""
 _SEED = 20261130
 
 
@@ -149,7 +152,7 @@ def _blend(platt: Floats, isotonic: Floats, share: float) -> Floats:
 
 
 def _best_share(s: Floats, right: Counts, n: Counts) -> float:
-    """Return the isotonic share with the least squared error on held-out folds.
+    """Return the isotonic share with the least squared error on held-out folds, and some doubt.
 
     The error is a parabola in the share, so its lowest point is known exactly.
     """
@@ -165,7 +168,7 @@ def _best_share(s: Floats, right: Counts, n: Counts) -> float:
         apart = isotonic - platt
         slope += float((apart * (held_right - held * platt)).sum())
         curvature += float((held * apart**2).sum())
-    return min(1.0, max(0.0, slope / curvature)) if curvature > 0 else 0.0
+    return min(1.0, max(0.0, slope / (curvature + _DOUBT)))
 
 
 def _deals(
