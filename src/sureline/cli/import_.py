@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.import_log import Imported, LogImport, Mapped
+from sureline.application.mapped_signals import PREFIX, Labelled, LabelSource, MappedSignals
 from sureline.application.ports.tables import Table
 from sureline.bootstrap import Services, open_table
+from sureline.cli.import_signals import SignalLog, import_signals
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import error_json, note, print_json, progress, say
 from sureline.cli.session import on_store
@@ -45,7 +47,8 @@ def import_(
             "--map",
             metavar="FIELD=COLUMN",
             help="Which column holds output, task, source, label, id, slice or self_report; "
-            "output.NAME=COLUMN gathers an output from several columns. Repeat.",
+            "output.NAME=COLUMN gathers an output from several columns. For a log with signals "
+            "of its own: signal.NAME, label, id, at, slice. Repeat.",
         ),
     ],
     slice_key: Annotated[
@@ -54,18 +57,53 @@ def import_(
     task: Annotated[
         str | None, typer.Option("--task", help="The task of every row, if no column has it.")
     ] = None,
+    label_source: Annotated[
+        str | None,
+        typer.Option(
+            "--label-source",
+            help="With signals: human (a person judged each output) or outcome (what happened "
+            "later). A model's labels are refused.",
+        ),
+    ] = None,
+    labelled: Annotated[
+        Labelled,
+        typer.Option(
+            "--labelled",
+            help="With signals: all (every row was labelled, or the log is a random sample) or "
+            "reviewed (somebody chose; such labels certify nothing).",
+        ),
+    ] = Labelled.REVIEWED,
+    rejects: Annotated[
+        Path | None,
+        typer.Option("--rejects", help="With signals: where rejected rows are listed."),
+    ] = None,
     by: Annotated[str, typer.Option("--by", help="Who vouches for the labels.")] = "import",
     policy: PolicyOption = None,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Measure past outputs under the current policy and record their labels; nothing acts.
+    """Record past outputs with their labels under the current policy; nothing acts.
 
-    Repeating an import, or importing a log that has grown, takes in only what is new. Exit code
-    2 if a row was rejected; the others are in.
+    Rows bring either outputs, which are measured, or signals of their own. Repeating an import,
+    or importing a log that has grown, takes in only what is new. Exit code 2 if a row was
+    rejected; the others are in.
     """
-    mapped = Mapped(columns=_columns(maps), slice_key=slice_key, task=task)
+    columns = _columns(maps)
+    if any(name.startswith(PREFIX) for name in columns):
+        signals = MappedSignals(
+            columns=columns,
+            slice_key=slice_key,
+            label_source=_label_source(label_source),
+            labelled=labelled,
+        )
+        if task is not None:
+            raise InvalidInput("a log with its own signals needs no task", field="--task")
+        where = rejects or file.with_name(f"{file.name}.rejects.jsonl")
+        given = SignalLog(file=file, mapped=signals, by=by, rejects=where)
+        rejected = import_signals(given, policy, store, workspace, as_json=as_json)
+        raise typer.Exit(2 if rejected else 0)
+    mapped = Mapped(columns=columns, slice_key=slice_key, task=task)
     table = open_table(file)
 
     async def work(services: Services) -> _Count:
@@ -77,6 +115,17 @@ def import_(
     raise typer.Exit(2 if count.rejected else 0)
 
 
+def _label_source(text: str | None) -> LabelSource | None:
+    """Read who labelled. Raises InvalidInput for a model (C27) and for anything unknown."""
+    if text is None or text in set(LabelSource):
+        return None if text is None else LabelSource(text)
+    raise InvalidInput(
+        f"expected human or outcome, got {text!r}: thresholds rest on what people or later events "
+        "say; a model's opinion of a model is no label",
+        field="--label-source",
+    )
+
+
 async def _run(services: Services, mapped: Mapped, table: Table, by: str) -> _Count:
     log = LogImport(
         decider=services.decider,
@@ -86,7 +135,7 @@ async def _run(services: Services, mapped: Mapped, table: Table, by: str) -> _Co
         by=by,
     )
     count = _Count()
-    with progress(f"importing {table.name}", None) as advance:
+    with progress(f"importing {table.name}", table.estimated_rows()) as advance:
         async for row in log.run(table):
             count.add(row)
             advance(1)

@@ -90,14 +90,23 @@ def _draw(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) ->
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Yield a function that advances a bar; there is a bar on a terminal only.
 
-    `total` None draws a bar without an end.
+    The bar tells the rate and, where `total` says how much there is, the time that is left.
     """
     if not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn, Task
+    from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    class Rate(ProgressColumn):
+        """How many steps a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.0f}/s")
+
+    columns = (*Progress.get_default_columns(), Rate())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda steps: bar.advance(task, steps)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
-from sureline.adapters.tables.lines import CHUNK, decoded_lines
+from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
 from sureline.application.ports.tables import Chunk
 from sureline.errors import InvalidInput
 
@@ -26,6 +26,10 @@ class CsvTable:
     ) -> Iterator[Chunk]:
         """Read the rows; see the port."""
         return matching(self._read(columns, where), where, self.name)
+
+    def estimated_rows(self) -> int:
+        """Count the lines but the header's; fields of several lines make it too many."""
+        return max(0, counted_lines(self._path) - 1)
 
     def _read(
         self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
-from sureline.adapters.tables.lines import CHUNK, decoded_lines
+from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
 from sureline.application.ports.tables import Chunk
 from sureline.errors import InvalidInput
 
@@ -27,6 +27,10 @@ class JsonlTable:
     ) -> Iterator[Chunk]:
         """Read the rows; see the port. A key that a later line lacks is an error."""
         return matching(self._read(columns, where), where, self.name)
+
+    def estimated_rows(self) -> int:
+        """Count the lines."""
+        return counted_lines(self._path)
 
     def _read(
         self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]

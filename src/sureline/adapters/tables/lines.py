@@ -11,6 +11,9 @@ CHUNK = 16_384
 """Rows in a chunk."""
 
 
+_BLOCK = 1 << 20
+
+
 def decoded_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 file with their ends; a byte order mark is dropped."""
     with path.open("rb") as file:
@@ -22,3 +25,13 @@ def decoded_lines(path: Path) -> Iterator[str]:
                     f"{path.name}, line {number}: expected UTF-8, got byte "
                     f"0x{line[error.start]:02x} at position {error.start + 1}"
                 ) from error
+
+
+def counted_lines(path: Path) -> int:
+    """Return the number of lines of a file, read in blocks."""
+    count, last = 0, b"\n"
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")

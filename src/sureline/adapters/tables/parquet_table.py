@@ -27,6 +27,15 @@ class ParquetTable:
         """Read the rows; see the port."""
         return matching(self._read(columns, where), where, self.name)
 
+    def estimated_rows(self) -> int:
+        """Return what the file's footer says; 0 where it cannot be read."""
+        arrow, parquet = _libraries()
+        try:
+            with parquet.ParquetFile(self._path) as file:
+                return int(file.metadata.num_rows)
+        except (arrow.ArrowException, OSError):
+            return 0
+
     def _read(
         self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]
     ) -> Iterator[Chunk]:

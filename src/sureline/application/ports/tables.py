@@ -38,3 +38,6 @@ class Table(Protocol):
         that are not UTF-8, an unreadable file, or no row left by `where`. Raises MissingExtra
         where the format needs a library that is not installed.
         """
+
+    def estimated_rows(self) -> int:
+        """Return about how many rows there are, to show how far a reading has come."""
