@@ -10,6 +10,7 @@ from typing import Any
 
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.registry import Registry
+from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.values.certificate import Certificate, ErrorRate, Scale
 from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
 from sureline.errors import UnknownSlice
@@ -26,6 +27,7 @@ class Current:
     action_classes: Mapping[str, ActionClass]
     policy_hash: str
     measurement_hash: str
+    maps: SliceMaps = NO_MAPS
 
 
 class Currents:
@@ -57,7 +59,8 @@ class Currents:
 
     async def _load(self, activation_mark: int) -> dict[str, Current]:
         policy: Policy = await self._policies.current(activation_mark)
-        certificates = await active_certificates(self._registry, self._workspace)
+        calibration = await active_calibration(self._registry, self._workspace)
+        certificates = certificates_of(calibration, self._workspace)
         return {
             key: Current(
                 policy=slice_policy,
@@ -65,21 +68,44 @@ class Currents:
                 action_classes=policy.action_classes,
                 policy_hash=policy.hash,
                 measurement_hash=policy.measurement_hashes[key],
+                maps=maps_of(calibration, key, policy.measurement_hashes[key]),
             )
             for key, slice_policy in policy.slices.items()
         }
 
 
+async def active_calibration(registry: Registry, workspace: str) -> dict[str, Any]:
+    """Return the workspace's active calibration as stored, or an empty one."""
+    activation = await registry.active(workspace, CALIBRATION)
+    body = None if activation is None else await registry.calibration(activation.subject)
+    found: dict[str, Any] = {} if body is None else json.loads(body)
+    return found if found.get("workspace") == workspace else {}
+
+
 async def active_certificates(registry: Registry, workspace: str) -> dict[str, Certificate]:
     """Return the certificates of the workspace's active calibration by slice."""
-    activation = await registry.active(workspace, CALIBRATION)
-    if activation is None:
-        return {}
-    body = await registry.calibration(activation.subject)
-    if body is None:
-        return {}
-    entries = map(certificate_from_json, json.loads(body)["certificates"])
+    return certificates_of(await active_calibration(registry, workspace), workspace)
+
+
+def certificates_of(calibration: Mapping[str, Any], workspace: str) -> dict[str, Certificate]:
+    """Return a calibration's certificates by slice."""
+    entries = map(certificate_from_json, calibration.get("certificates", ()))
     return {one.slice_key: one for one in entries if one.workspace == workspace}
+
+
+def maps_of(calibration: Mapping[str, Any], slice_key: str, measurement_hash: str) -> SliceMaps:
+    """Return a slice's maps as tables; none where it is measured otherwise now."""
+    entry = calibration.get("maps", {}).get(slice_key)
+    if entry is None or entry["measurement_hash"] != measurement_hash:
+        return NO_MAPS
+    # Imported here: a gate without a calibration needs none of the arithmetic behind it.
+    from sureline.core.learning.calibrate import JUDGED, UNJUDGED, table_of
+    from sureline.core.statistics.calibration import Unfitted
+    from sureline.core.statistics.map_json import map_from_json
+
+    fitted = {name: map_from_json(one) for name, one in entry["strata"].items()}
+    tables = {name: table_of(one) for name, one in fitted.items() if not isinstance(one, Unfitted)}
+    return SliceMaps(unjudged=tables.get(UNJUDGED), judged=tables.get(JUDGED))
 
 
 def certificate_from_json(entry: dict[str, Any]) -> Certificate:

@@ -10,7 +10,7 @@ from sureline.application.answer import Answer, assemble, record_of, replay
 from sureline.application.case import Case
 from sureline.application.current import Currents
 from sureline.application.identify import Identity, identify
-from sureline.application.measure import SOURCE_SECONDS, Measurer
+from sureline.application.measure import SOURCE_SECONDS, Measurements, Measurer
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, Prior
 from sureline.application.ports.signals import Judge
@@ -19,6 +19,7 @@ from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging, judge_signal, should_judge
 from sureline.core.gate.routing import route
 from sureline.core.gate.strata import stratum_of
+from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
@@ -51,7 +52,7 @@ class Decider:
         case = await self._open(proposal, prior)
 
         measured = await self.measurer.measure(case, prior.verdict_mark)
-        assessed = assess(measured.signals, case.policy, unreadable=measured.unreadable)
+        assessed = self._assess(case, measured, measured.signals)
         judging = should_judge(
             assessed,
             case.policy,
@@ -62,7 +63,7 @@ class Decider:
         )
         if case.policy.judge is not None:
             signals = (*measured.signals, await self._judge(case, judging))
-            assessed = assess(signals, case.policy, unreadable=measured.unreadable)
+            assessed = self._assess(case, measured, signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
         switches = await self._switches(case)
@@ -95,6 +96,10 @@ class Decider:
             now=self.clock.now(),
             secret=self.secret,
         )
+
+    @staticmethod
+    def _assess(case: Case, measured: Measurements, signals: tuple[Signal, ...]) -> Assessment:
+        return assess(signals, case.policy, unreadable=measured.unreadable, maps=case.current.maps)
 
     async def _judge(self, case: Case, judging: Judging) -> Signal:
         """Return the signal `judge`; a judge that fails or is late never stops the decision."""

@@ -1,10 +1,10 @@
-"""Recalibrate: from the labels so far to certificates and a reliability table, as a proposal."""
+"""Recalibrate: from the labels so far to maps, certificates and reliability, as a proposal."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -15,29 +15,15 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Activation, Registry
 from sureline.core.canonical import canonical_json
-from sureline.core.statistics.certificate import Demand, Provenance, certify
-from sureline.core.statistics.curves import CurvePoint, risk_coverage
-from sureline.core.statistics.reliability import Reliability, reliability
-from sureline.core.statistics.tally import Tally, tally_counts
-from sureline.core.values.certificate import Certificate, ErrorRate, Uncertified
+from sureline.core.learning.calibrate import SliceCalibration as SliceCalibration
+from sureline.core.learning.calibrate import SliceLabels, calibrate
+from sureline.core.statistics.certificate import Demand, Provenance
+from sureline.core.statistics.map_json import map_to_json
+from sureline.core.values.certificate import ErrorRate, Uncertified
+from sureline.core.values.label_count import LabelCount
 from sureline.core.values.periods import day_number, week_number
-from sureline.core.values.policy import Policy, SlicePolicy
+from sureline.core.values.policy import Policy
 from sureline.errors import NotFound
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SliceCalibration:
-    """One slice: its certificate or what is missing, its reliability and its curve."""
-
-    slice_key: str
-    verdict: Certificate | Uncertified
-    reliability: Reliability
-    curve: tuple[CurvePoint, ...]
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """Return the certificate if there is one."""
-        return self.verdict if isinstance(self.verdict, Certificate) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +39,7 @@ class Calibration:
     data_hash: str
     created_at: datetime
     slices: tuple[SliceCalibration, ...]
+    measurement_hashes: Mapping[str, str]
     routes: Mapping[str, Mapping[str, int]]
 
 
@@ -74,23 +61,18 @@ class Recalibrator:
         same policy give the same calibration again, with its first date: age is the labels' age.
         """
         policy = await self.policies.latest()
-        moment = self.clock.now()
-        tallies = {key: await self._tally(policy, key, moment) for key in sorted(policy.slices)}
-        data_hash = _digest([[key, tally.data_hash] for key, tally in tallies.items()])
+        labels = await self._labels(policy, self.clock.now())
+        data_hash = _digest([[key, labels_hash(rows)] for key, rows in labels.items()])
         calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
         now = await self._dated(calibration_id)
-        family = sum(one.error_rate is ErrorRate.FAMILY for one in policy.slices.values())
-        slices = tuple(
-            self._calibrate(policy, policy.slices[key], tally, max(1, family), now)
-            for key, tally in tallies.items()
-        )
         calibration = Calibration(
             id=calibration_id,
             workspace=self.workspace,
             policy_hash=policy.hash,
             data_hash=data_hash,
             created_at=now,
-            slices=slices,
+            slices=self._calibrate(policy, labels, now),
+            measurement_hashes=policy.measurement_hashes,
             routes=await self.ledger.route_counts(self.workspace),
         )
         await self.registry.save_calibration(
@@ -124,49 +106,52 @@ class Recalibrator:
             return self.clock.now()
         return datetime.fromisoformat(json.loads(stored)["created_at"])
 
-    async def _tally(self, policy: Policy, slice_key: str, now: datetime) -> Tally:
-        """Count the window's labels that are a fair sample of what can be automated."""
-        window = policy.slices[slice_key].window_days
-        counts = [
-            one
-            for one in await self.ledger.label_counts(
+    async def _labels(self, policy: Policy, now: datetime) -> dict[str, Sequence[LabelCount]]:
+        """Return each slice's labels of its present measurement, in its window."""
+        today = day_number(now)
+        return {
+            key: await self.ledger.label_counts(
                 self.workspace,
-                slice_key,
-                policy.measurement_hashes[slice_key],
-                since_week=week_number(day_number(now) - window),
+                key,
+                policy.measurement_hashes[key],
+                since_week=week_number(today - policy.slices[key].window_days),
             )
-            if one.stratum.decision.representative
-        ]
-        return tally_counts(
-            [one.score_bin for one in counts],
-            [one.correct for one in counts],
-            [one.count for one in counts],
-        )
+            for key in sorted(policy.slices)
+        }
 
     def _calibrate(
-        self, policy: Policy, slice_policy: SlicePolicy, tally: Tally, family: int, now: datetime
-    ) -> SliceCalibration:
-        verdict = certify(
-            tally,
-            slice_key=slice_policy.key,
+        self, policy: Policy, labels: Mapping[str, Sequence[LabelCount]], now: datetime
+    ) -> tuple[SliceCalibration, ...]:
+        """Calibrate slices together whose composites are made alike."""
+        alike: dict[tuple[tuple[str, float], ...], list[SliceLabels]] = {}
+        for key, rows in labels.items():
+            weights = tuple(sorted(policy.slices[key].weights.items()))
+            alike.setdefault(weights, []).append(self._slice_labels(policy, key, rows, now))
+        found = [one for group in alike.values() for one in calibrate(group)]
+        return tuple(sorted(found, key=lambda one: one.slice_key))
+
+    def _slice_labels(
+        self, policy: Policy, key: str, rows: Sequence[LabelCount], now: datetime
+    ) -> SliceLabels:
+        one = policy.slices[key]
+        shares = one.error_rate is ErrorRate.FAMILY
+        family = sum(other.error_rate is ErrorRate.FAMILY for other in policy.slices.values())
+        return SliceLabels(
+            slice_key=key,
+            rows=rows,
+            judges=one.judge is not None,
             demand=Demand(
-                target=slice_policy.target_precision,
-                delta=slice_policy.delta,
-                error_rate=slice_policy.error_rate,
-                family_size=family if slice_policy.error_rate is ErrorRate.FAMILY else 1,
+                target=one.target_precision,
+                delta=one.delta,
+                error_rate=one.error_rate,
+                family_size=family if shares else 1,
             ),
             provenance=Provenance(
                 workspace=self.workspace,
                 policy_hash=policy.hash,
-                measurement_hash=policy.measurement_hashes[slice_policy.key],
+                measurement_hash=policy.measurement_hashes[key],
                 issued_at=now,
             ),
-        )
-        return SliceCalibration(
-            slice_key=slice_policy.key,
-            verdict=verdict,
-            reliability=reliability(tally),
-            curve=risk_coverage(tally),
         )
 
 
@@ -188,12 +173,31 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             for one in calibration.slices
             if isinstance(one.verdict, Uncertified)
         ],
+        "maps": {
+            one.slice_key: {
+                "measurement_hash": calibration.measurement_hashes[one.slice_key],
+                "strata": {name: map_to_json(fitted) for name, fitted in one.maps.items()},
+            }
+            for one in calibration.slices
+        },
+        "labels": {one.slice_key: dict(one.labels) for one in calibration.slices},
         "reliability": {one.slice_key: asdict(one.reliability) for one in calibration.slices},
+        "calibrated": {
+            one.slice_key: None if one.calibrated is None else asdict(one.calibrated)
+            for one in calibration.slices
+        },
         "curves": {
             one.slice_key: [[p.threshold, p.coverage, p.precision] for p in one.curve]
             for one in calibration.slices
         },
     }
+
+
+def labels_hash(rows: Sequence[LabelCount]) -> str:
+    """Name labels by their counts, whatever their order."""
+    return _digest(
+        sorted([row.score_bin, str(row.stratum), row.correct, row.count] for row in rows)
+    )
 
 
 def _digest(value: Any) -> str:

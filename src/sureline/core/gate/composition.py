@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.values.assessment import Assessment, Missing
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.signal import Signal, SignalState
@@ -16,7 +17,11 @@ JUDGE, VERIFICATION, HISTORY = "judge", "verification", "history"
 
 
 def assess(
-    signals: Sequence[Signal], policy: SlicePolicy, *, unreadable: bool = False
+    signals: Sequence[Signal],
+    policy: SlicePolicy,
+    *,
+    unreadable: bool = False,
+    maps: SliceMaps = NO_MAPS,
 ) -> Assessment:
     """Compose `signals` by the policy's weights.
 
@@ -24,7 +29,8 @@ def assess(
     `policy.fatal_cap`. Losing a signal never helps: every weighted signal that is not measured
     is `missing` (a person decides), except a judge that was not sampled or was inconclusive, and
     a slice that has too few verdicts yet, which is `young`. Verification and a configured judge
-    count as missing even without a weight, because either can stop an output.
+    count as missing even without a weight, because either can stop an output. `maps` turn the
+    composite into a probability.
     """
     by_name = {signal.name: signal for signal in signals}
     verification = by_name.get(VERIFICATION)
@@ -40,11 +46,16 @@ def assess(
     return Assessment(
         signals=tuple(signals),
         composite=composite,
+        calibrated=maps.at(composite, judged=_is_measured(by_name.get(JUDGE))),
         fatal=fatal,
         unreadable=unreadable,
         missing=missing,
         young=young,
     )
+
+
+def _is_measured(signal: Signal | None) -> bool:
+    return signal is not None and signal.is_measured
 
 
 def _weighted_mean(by_name: dict[str, Signal], policy: SlicePolicy) -> float | None:
