@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.ids import new_id
+from sureline.adapters.jobs.embedded import EmbeddedJobs
+from sureline.adapters.jobs.thread import JobThread as JobThread
 from sureline.adapters.policies import load_policy as load_policy
 from sureline.adapters.policies import policy_from_canonical
 from sureline.adapters.pydantic_model import validator_for_model
@@ -17,15 +19,20 @@ from sureline.adapters.search.check import CheckReport, check
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store, open_store
 from sureline.adapters.tables import open_table as open_table
+from sureline.application.audit import Auditor
+from sureline.application.calibrations import Calibrations
 from sureline.application.consume import Consumer
 from sureline.application.current import Currents
 from sureline.application.decide import Decider
 from sureline.application.history import HistorySource
+from sureline.application.jobs import JobSettings, scheduled_jobs
 from sureline.application.label import Labeller
+from sureline.application.logbook import Logbook
 from sureline.application.measure import Measurer
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.embedder import Embedder
+from sureline.application.ports.jobs import Jobs
 from sureline.application.ports.keys import Keys
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
@@ -33,6 +40,7 @@ from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.wait import Waiter
+from sureline.application.watch import Watcher
 from sureline.config import EnvironmentSwitch
 from sureline.config import store_url as default_store_url
 from sureline.core.values.policy import Policy
@@ -57,6 +65,7 @@ class Plugins:
     most_cases: int = 20_000
     clock: Clock = field(default_factory=SystemClock)
     hard_switch: HardSwitch = field(default_factory=EnvironmentSwitch)
+    jobs: JobSettings = field(default_factory=JobSettings)
     new_id: Callable[[], str] = new_id
 
 
@@ -78,6 +87,53 @@ class Services:
     waiter: Waiter
     workspace: str
     plugins: Plugins
+
+    @property
+    def auditor(self) -> Auditor:
+        """Return what lists, shows and answers audits."""
+        return Auditor(
+            ledger=self.ledger,
+            labeller=self.labeller,
+            secret=self.store.secret,
+            workspace=self.workspace,
+        )
+
+    @property
+    def calibrations(self) -> Calibrations:
+        """Return what lists, activates and takes back calibrations."""
+        return Calibrations(
+            registry=self.registry, recalibrator=self.recalibrator, workspace=self.workspace
+        )
+
+    @property
+    def logbook(self) -> Logbook:
+        """Return what tells which changes there were."""
+        return Logbook(ledger=self.ledger, registry=self.registry, workspace=self.workspace)
+
+    @property
+    def watcher(self) -> Watcher:
+        """Return what watches precision, scores and automation."""
+        return Watcher(
+            ledger=self.ledger,
+            registry=self.registry,
+            policies=self.policies,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def jobs(self) -> Jobs:
+        """Return what runs the periodic jobs."""
+        settings = self.plugins.jobs
+        return EmbeddedJobs(
+            store=self.store.jobs,
+            jobs=scheduled_jobs(self.watcher, self.recalibrator, settings),
+            clock=self.clock,
+            owner=self.plugins.new_id(),
+            workspace=self.workspace,
+            lease=settings.lease,
+            first_retry=settings.first_retry,
+        )
 
     async def prepare(self, policy_file: Path | None) -> None:
         """Bring a policy file before the store, or make sure that the store has a policy.

@@ -1,0 +1,266 @@
+"""Watch every slice: the guard on audited precision, drift of scores, automation (L3, L4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from sureline.application.audit import MOST
+from sureline.application.current import CALIBRATION
+from sureline.application.logbook import Rate, automation
+from sureline.application.policies import PolicyBook
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
+from sureline.application.ports.registry import Registry
+from sureline.application.weekly_drift import WeekDrift, weekly_drift
+from sureline.core.gate.routing import GUARD
+from sureline.core.statistics.guard import GuardReading, GuardState, read_guard, update_all
+from sureline.core.statistics.guard_detection import Detection, detection
+from sureline.core.values.periods import date_of, day_number
+from sureline.core.values.policy import Mode, Policy, SlicePolicy
+from sureline.core.values.switch import Switch
+
+VOLUME_DAYS = 28
+"""Days before today from which the present volume is estimated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """How watchful to be; all in (0, 1).
+
+    `guard_alpha` is the chance that a slice is ever tripped while it keeps its target,
+    `drift_alpha` that of any drift alarm since the reference. Automation below `low_automation`
+    is remarked.
+    """
+
+    guard_alpha: float = 0.05
+    drift_alpha: float = 0.05
+    low_automation: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """A calendar month (UTC), named by its first day, with its automation."""
+
+    first: date
+    rate: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceWatch:
+    """What is seen of one slice.
+
+    `guard` reads the audited labels of what was decided since `guard_since` (None: ever).
+    `turned` says that the slice's switch was turned on just now, `with_people` that it is on.
+    `due` audits wait for an answer. `detection` says how long a fall by ten points would go
+    unnoticed. `drift` is None until there is a reference and a whole week after it.
+    `low_automation` remarks that a slice that automates does so less than half of the time.
+    """
+
+    slice_key: str
+    target: float
+    guard: GuardReading
+    guard_since: datetime | None
+    turned: bool
+    with_people: bool
+    due: int
+    detection: Detection
+    drift: WeekDrift | None
+    months: tuple[Month, ...]
+    low_automation: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchReport:
+    """What was seen of all slices of the policy, `at` a moment."""
+
+    at: datetime
+    slices: tuple[SliceWatch, ...]
+
+    @property
+    def tripped(self) -> tuple[str, ...]:
+        """Name the slices whose audited precision was shown to be below target."""
+        return tuple(one.slice_key for one in self.slices if one.guard.tripped)
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        """Name the slices whose latest whole week alarms."""
+        return tuple(one.slice_key for one in self.slices if one.drift and one.drift.alarm)
+
+    @property
+    def calm(self) -> bool:
+        """Tell whether nothing tripped and nothing alarms."""
+        return not self.tripped and not self.drifted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watcher:
+    """Watches one workspace, and gives a slice whose precision fell to people."""
+
+    ledger: Ledger
+    registry: Registry
+    policies: PolicyBook
+    clock: Clock
+    workspace: str
+    settings: WatchSettings = field(default_factory=WatchSettings)
+
+    async def watch(self) -> WatchReport:
+        """Look at every slice once. Doing it again changes nothing more. Raises PolicyError.
+
+        A slice that trips gets its ordinary switch turned on, in the ledger. Only a person turns
+        it off; the guard then begins anew with what is decided from there on.
+        """
+        policy = await self.policies.latest()
+        now = self.clock.now()
+        activated = await self.registry.active(self.workspace, CALIBRATION)
+        since = None if activated is None else activated.at
+        history = await self.ledger.switch_history(self.workspace)
+        days = await self.ledger.route_days(self.workspace)
+        slices = [
+            await self._look(
+                policy, key, [one for one in days if one.slice_key == key], since, history, now
+            )
+            for key in sorted(policy.slices)
+        ]
+        return WatchReport(at=now, slices=tuple(slices))
+
+    async def _look(
+        self,
+        policy: Policy,
+        key: str,
+        days: Sequence[RouteDay],
+        activated: datetime | None,
+        history: Sequence[Switch],
+        now: datetime,
+    ) -> SliceWatch:
+        one, measurement = policy.slices[key], policy.measurement_hashes[key]
+        rows = [row for row in history if row.scope == f"slice:{key}"]
+        since = guard_start(rows, activated)
+        guard = await self._guard(one, measurement, since)
+        is_on = bool(rows) and rows[-1].on
+        if guard.tripped and not is_on:
+            await self._trip(one, guard, now)
+        scores = await self.ledger.score_counts(self.workspace, key, measurement)
+        months = _months(days)
+        return SliceWatch(
+            slice_key=key,
+            target=one.target_precision,
+            guard=guard,
+            guard_since=since,
+            turned=guard.tripped and not is_on,
+            with_people=guard.tripped or is_on,
+            due=len(await self.ledger.due_audits(self.workspace, key, MOST)),
+            detection=self._detection(one, guard, days, now),
+            drift=self._drift(scores, days, activated, now),
+            months=months,
+            low_automation=one.mode is Mode.ROUTE and self._is_low(months),
+        )
+
+    async def _guard(
+        self, policy: SlicePolicy, measurement: str, since: datetime | None
+    ) -> GuardReading:
+        labels = await self.ledger.audited_labels(self.workspace, policy.key, measurement, since)
+        state = update_all(
+            GuardState(target=policy.target_precision), (one.correct for one in labels)
+        )
+        return read_guard(state, self.settings.guard_alpha)
+
+    async def _trip(self, policy: SlicePolicy, guard: GuardReading, now: datetime) -> None:
+        await self.ledger.set_switch(
+            Switch(
+                workspace=self.workspace,
+                scope=f"slice:{policy.key}",
+                on=True,
+                reason=trip_reason(policy.target_precision, guard, self.settings.guard_alpha),
+                by=GUARD,
+                changed_at=now,
+            )
+        )
+
+    def _detection(
+        self, policy: SlicePolicy, guard: GuardReading, days: Sequence[RouteDay], now: datetime
+    ) -> Detection:
+        today = day_number(now)
+        lately = automation([one for one in days if 0 < today - one.day <= VOLUME_DAYS])
+        return detection(
+            target=policy.target_precision,
+            alpha=self.settings.guard_alpha,
+            weekly_automated=lately.automated / VOLUME_DAYS * 7,
+            audit_rate=policy.audit_rate,
+            healthy_labels=guard.since_label + guard.labels,
+        )
+
+    def _drift(
+        self,
+        scores: Sequence[ScoreCount],
+        days: Sequence[RouteDay],
+        activated: datetime | None,
+        now: datetime,
+    ) -> WeekDrift | None:
+        return weekly_drift(
+            scores, days, fixed_at=activated, now=now, alpha=self.settings.drift_alpha
+        )
+
+    def _is_low(self, months: Sequence[Month]) -> bool:
+        """Tell whether a slice that does automate did so too rarely in its latest month."""
+        share = months[-1].rate.share if months else None
+        automates = any(month.rate.automated for month in months)
+        return automates and share is not None and share < self.settings.low_automation
+
+
+def guard_start(rows: Sequence[Switch], activated: datetime | None) -> datetime | None:
+    """Return from when on decisions count for the guard: an activation, or a person's reset.
+
+    `rows` are one scope's, oldest first. A reset is the turning off of what the guard turned on.
+    """
+    start, by_guard = activated, False
+    for row in rows:
+        if row.on:
+            by_guard = by_guard or row.by == GUARD
+        elif by_guard:
+            by_guard = False
+            start = row.changed_at if start is None else max(start, row.changed_at)
+    return start
+
+
+def trip_reason(target: float, guard: GuardReading, alpha: float) -> str:
+    """Say in one sentence why the guard gave a slice to people, with its figures."""
+    return (
+        f"audited precision is below the target {target:g}: {guard.errors} of the last "
+        f"{guard.labels} audited outputs were wrong; the guard is mistaken with probability at "
+        f"most {alpha:g}"
+    )
+
+
+def _months(days: Sequence[RouteDay]) -> tuple[Month, ...]:
+    """Return automation by calendar month, oldest first."""
+    by_month: dict[date, list[RouteDay]] = {}
+    for one in days:
+        by_month.setdefault(date_of(one.day).replace(day=1), []).append(one)
+    return tuple(Month(first=first, rate=automation(by_month[first])) for first in sorted(by_month))
+
+
+def watch_json(report: WatchReport) -> dict[str, Any]:
+    """Return a report as JSON values; moments and dates as ISO 8601."""
+    return {
+        "at": report.at.isoformat(),
+        "tripped": list(report.tripped),
+        "drifted": list(report.drifted),
+        "slices": [_slice_json(one) for one in report.slices],
+    }
+
+
+def _slice_json(one: SliceWatch) -> dict[str, Any]:
+    found = asdict(one)
+    found["guard_since"] = None if one.guard_since is None else one.guard_since.isoformat()
+    if one.drift is not None:
+        found["drift"]["week"] = one.drift.week.isoformat()
+        found["drift"]["alarmed"] = [week.isoformat() for week in one.drift.alarmed]
+        found["drift"]["reference"] = [week.isoformat() for week in one.drift.reference]
+    found["months"] = [
+        {"month": month.first.isoformat()[:7], **asdict(month.rate), "share": month.rate.share}
+        for month in one.months
+    ]
+    return found
