@@ -42,8 +42,6 @@ def recorded(past: PastDecision, made_under: Policy | None) -> Recorded:
         id=past.id,
         route=decision.would_route if log_only and decision.would_route else decision.route,
         signals=decision.signals,
-        composite=decision.composite,
-        calibrated=decision.calibrated,
         unreadable="unreadable_output" in codes,
         forced="forced" in codes,
         claimed_stakes=stakes,

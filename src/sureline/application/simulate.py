@@ -14,12 +14,13 @@ from math import isfinite
 
 import numpy as np
 
-from sureline.application.current import active_certificates
+from sureline.application.current import active_calibration, certificates_of, maps_of
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, PastDecision
 from sureline.application.ports.registry import Registry
 from sureline.application.recorded import differing_signals, recorded
+from sureline.core.gate.calibrating import NO_MAPS
 from sureline.core.learning.replay import Recorded, Trial, replay
 from sureline.core.learning.simulation import Simulation
 from sureline.core.statistics.certificate import Demand, Provenance, certify
@@ -116,7 +117,7 @@ class Simulator:
         if held is None and trial.threshold is None:
             verdict = await _certified(past, trial, tried)
             if isinstance(verdict, Certificate):
-                trial = replace(trial, certificate=verdict)
+                trial = replace(trial, certificate=replace(verdict, scale=trial.scale))
             else:
                 missing = verdict
         simulation, gaps = Simulation(), Gaps()
@@ -146,17 +147,18 @@ class Simulator:
         if change.weights is not None and reweighted:
             policy = replace(policy, weights=dict(change.weights))
             measurement = f"{TRIED}:{measurement}"
+        calibration = await active_calibration(self.registry, self.workspace)
         trial = Trial(
             policy=policy,
             action_classes=tried.action_classes,
             certificate=None,
             threshold=change.threshold,
             measurement=measurement,
-            calibrated=not reweighted,
+            maps=NO_MAPS if reweighted else maps_of(calibration, key, measurement),
             secret=self.secret,
             now=self.clock.now(),
         )
-        active = (await active_certificates(self.registry, self.workspace)).get(key)
+        active = certificates_of(calibration, self.workspace).get(key)
         held = replace(trial, certificate=active, threshold=None)
         valid = active is not None and held.threshold_at(policy.stakes).certificate == active.id
         return replace(trial, certificate=active) if valid else trial

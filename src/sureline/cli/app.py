@@ -45,6 +45,7 @@ COMMANDS = {
         "sureline.cli.simulate:simulate", "Replay decisions under other rules; nothing changes."
     ),
     "compare": Entry("sureline.cli.compare:compare", "Compare two variants on a slice."),
+    "weights": Entry("sureline.cli.weights:weights", "Learn a slice's weights, as a suggestion."),
     "switch": Entry(
         "sureline.cli.switch:switch_app", "Send everything to people, or stop doing so."
     ),

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.gate.composition import JUDGE, assess
 from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import Circumstances, route
 from sureline.core.gate.stakes import AtStake, settle_stakes
 from sureline.core.gate.thresholds import Threshold, threshold_now
 from sureline.core.values.assessment import Assessment
-from sureline.core.values.certificate import Certificate
+from sureline.core.values.certificate import Certificate, Scale
 from sureline.core.values.decision import Route
 from sureline.core.values.policy import ActionClass, SlicePolicy
 from sureline.core.values.proposal import Proposal, Stakes
@@ -39,8 +40,6 @@ class Recorded:
     id: str
     route: Route
     signals: tuple[Signal, ...]
-    composite: float | None
-    calibrated: float | None
     unreadable: bool
     forced: bool
     claimed_stakes: Stakes | None
@@ -58,8 +57,8 @@ class Recorded:
 class Trial:
     """The rules of one slice that are tried; `measurement` names what its scores depend on.
 
-    `threshold` replaces any certificate. `calibrated` says that recorded calibrated values still
-    hold, because the scores are composed as they were.
+    `threshold` replaces any certificate. `maps` are those of the active calibration, as long as
+    scores are composed as they were.
     """
 
     policy: SlicePolicy
@@ -67,7 +66,7 @@ class Trial:
     certificate: Certificate | None
     threshold: float | None
     measurement: str
-    calibrated: bool
+    maps: SliceMaps
     secret: bytes
     now: datetime
 
@@ -82,12 +81,17 @@ class Trial:
         )
         if self.threshold is None:
             return found
-        return replace(found, auto=self.threshold, certificate=GIVEN, absent=None)
+        return replace(found, auto=self.threshold, certificate=GIVEN, absent=None, scale=None)
+
+    @property
+    def scale(self) -> Scale:
+        """Return what a threshold that is certified in the trial is compared with."""
+        return Scale.COMPOSITE if self.maps == NO_MAPS else Scale.CALIBRATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """Where a decision would go; `value` is what was compared with the threshold.
+    """Where a decision would go; `value` is its number on the trial's scale.
 
     `eligible` says that nothing but a threshold, or a state of the slice, keeps it from automation.
     `judged` says that a judge would be called, `judge_unknown` that nobody knows what it would
@@ -125,7 +129,7 @@ def replay(recorded: Recorded, trial: Trial) -> Replayed:
     )
     return Replayed(
         route=routing.route,
-        value=assessed.value,
+        value=assessed.on(trial.scale),
         eligible=routing.eligible,
         audit=routing.audit,
         judged=judging is not Judging.NONE,
@@ -175,7 +179,4 @@ def _signals(recorded: Recorded, trial: Trial, judging: Judging) -> tuple[tuple[
 
 
 def _assessed(recorded: Recorded, trial: Trial, signals: tuple[Signal, ...]) -> Assessment:
-    assessed = assess(signals, trial.policy, unreadable=recorded.unreadable)
-    if trial.calibrated and assessed.composite == recorded.composite:
-        return replace(assessed, calibrated=recorded.calibrated)
-    return assessed
+    return assess(signals, trial.policy, unreadable=recorded.unreadable, maps=trial.maps)
