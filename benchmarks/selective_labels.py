@@ -243,8 +243,8 @@ def hardest(runs: int, seed: int) -> Section:
     return Section(
         "Certificates where there should be none",
         "Precision .949 at every score, 2,000 decisions, an audit of a tenth: share of windows "
-        f"with a certificate (allowed: {DELTA}), with its 95 % interval, of {runs} windows (a quarter "
-        "for the last two).",
+        f"with a certificate (allowed: {DELTA}), with its 95 % interval, of {runs} windows (a "
+        "quarter for the last two).",
         ("rule", *(f"{part} automated" for part in (0.3, 0.5, 0.8))),
         tuple(rows),
     )
