@@ -24,13 +24,8 @@ def cases(run: Run, folder: Path) -> Any:
     def test(*lines: dict[str, Any], **keys: Any) -> Any:
         written = [{**GOOD, "now": "2026-02-01T09:00:00Z", **line} for line in lines]
         (folder / "cases.jsonl").write_text("\n".join(map(json.dumps, written)), "utf-8")
-        return run(
-            "policy",
-            "test",
-            keys.get("policy", "policy.yaml"),
-            "cases.jsonl",
-            *keys.get("more", ()),
-        )
+        policy = keys.get("policy", "policy.yaml")
+        return run("policy", "test", "cases.jsonl", "--policy", policy, *keys.get("more", ()))
 
     return test
 
@@ -148,4 +143,4 @@ def test_a_faulty_file_exits_2(run: Run, folder: Path, text: str) -> None:
     """No cases is no success."""
     run("init", ".")
     (folder / "cases.jsonl").write_text(text, "utf-8")
-    assert run("policy", "test", "policy.yaml", "cases.jsonl").exit_code == 2
+    assert run("policy", "test", "cases.jsonl").exit_code == 2

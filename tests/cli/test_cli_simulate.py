@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
-from tests.cli.test_cli_import import imported, row, write
+from tests.cli.conftest import Run, proposal
+from tests.cli.test_cli_import import MAPS, imported, row, write
 
 
 @pytest.fixture
@@ -56,6 +56,26 @@ def test_without_a_threshold_the_labels_certify_one(labelled: Run) -> None:
     assert 0.9 < found["threshold"] <= 1.0
     assert 0.95 <= found["proven"] < 1.0
     assert found["after"]["automated"] == 180
+
+
+def test_an_active_certificate_is_what_holds(labelled: Run, folder: Path) -> None:
+    """Replaying through the active maps and certificate is what the gate now does."""
+    write(folder / "more.jsonl", [row(n) for n in range(300, 900)])
+    done = labelled("import", "more.jsonl", *MAPS)
+    assert done.exit_code == 0, done.output
+    activated = labelled("recalibrate", "--activate", "--by", "Ada", "--json")
+    (certificate,) = json.loads(activated.stdout)["certificates"]
+    found = tried(labelled)
+    assert found["threshold_from"] == "certificate"
+    assert found["threshold"] == certificate["threshold"]
+    assert found["proven"] == certificate["lower_bound"]
+    policy = (folder / "policy.yaml").read_text("utf-8").replace("mode: log_only", "mode: route")
+    (folder / "policy.yaml").write_text(policy, "utf-8")
+    assert labelled("policy", "activate", "policy.yaml", "--by", "Ada").exit_code == 0
+    labelled("decide", text=proposal())
+    again = tried(labelled)
+    assert again["after"]["automated"] == found["after"]["automated"] + 1
+    assert again["before"]["automated"] == 1
 
 
 def test_a_target_that_labels_cannot_prove_automates_nothing(labelled: Run, folder: Path) -> None:

@@ -19,8 +19,10 @@ from sureline.errors import InvalidInput
 
 
 def check_cases(
-    policy: Annotated[Path, typer.Argument(help="The policy file.")],
     cases: Annotated[Path, typer.Argument(help="JSON Lines: proposals with `expect`.")],
+    policy: Annotated[Path, typer.Option("--policy", help="The policy file.")] = Path(
+        "policy.yaml"
+    ),
     as_json: JsonOption = False,
 ) -> None:
     """Say which cases take another route than expected; nothing is stored.
