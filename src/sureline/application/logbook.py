@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from sureline.application.current import CALIBRATION
 from sureline.application.policies import POLICY
@@ -168,3 +169,21 @@ def automation(days: Iterator[RouteDay] | Sequence[RouteDay]) -> Rate:
         decisions += one.count
         automated += one.count if one.route == Route.AUTO_APPROVE else 0
     return Rate(automated=automated, decisions=decisions)
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """Return a line of the logbook as JSON values."""
+    return {
+        "at": entry.at.isoformat(),
+        "change": entry.change,
+        "subject": entry.subject,
+        "by": entry.by,
+        "note": entry.note,
+        "slice_key": entry.slice_key,
+        "before": _rate_json(entry.before),
+        "after": _rate_json(entry.after),
+    }
+
+
+def _rate_json(rate: Rate) -> dict[str, Any]:
+    return {"automated": rate.automated, "decisions": rate.decisions, "share": rate.share}

@@ -36,9 +36,17 @@ COMMANDS = {
     ),
     "import": Entry("sureline.cli.import_:import_", "Take in a log of past outputs and labels."),
     "outcome": Entry("sureline.cli.outcome:outcome", "Record what a person did with an output."),
+    "audit": Entry(
+        "sureline.cli.audit:audit_app", "Answer the random sample of what was automated."
+    ),
     "recalibrate": Entry(
         "sureline.cli.recalibrate:recalibrate", "Compute certificates from labels."
     ),
+    "calibration": Entry(
+        "sureline.cli.calibration:calibration_app", "Activate calibrations, and take them back."
+    ),
+    "watch": Entry("sureline.cli.watch:watch", "Test precision and scores of every slice now."),
+    "logbook": Entry("sureline.cli.logbook:logbook", "List what changed, when and by whom."),
     "certify": Entry("sureline.cli.certify:certify", "Certify a threshold from a file; no store."),
     "cost": Entry("sureline.cli.cost:cost", "Estimate what a gate would save."),
     "simulate": Entry(
@@ -57,6 +65,7 @@ COMMANDS = {
     ),
     "keys": Entry("sureline.cli.keys:keys_app", "Make and revoke the server's API keys."),
     "serve": Entry("sureline.cli.serve:serve", "Answer over HTTP."),
+    "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
     "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
 }
 

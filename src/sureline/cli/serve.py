@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import Services, open_services
+from sureline.bootstrap import JobThread, Services, open_services
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.errors import InvalidInput
@@ -21,10 +22,14 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes any free one.")
     ] = 8700,
+    jobs: Annotated[
+        bool,
+        typer.Option("--jobs/--no-jobs", help="Run the periodic jobs too (`sureline jobs list`)."),
+    ] = True,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
 ) -> None:
-    """Answer over HTTP until told to stop.
+    """Answer over HTTP until told to stop, and run the periodic jobs meanwhile.
 
     The first start prints an admin key, this once. See docs/reference/http.md.
     """
@@ -46,7 +51,8 @@ def serve(
                 note("this is the first admin key; it is shown this once: keep it now")
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
-            HttpServer(create_app(services)).run(sockets=[listener])
+            with JobThread(services.jobs) if jobs else nullcontext():
+                HttpServer(create_app(services)).run(sockets=[listener])
     finally:
         services.close()
 

@@ -1,0 +1,134 @@
+"""`sureline calibration`: which thresholds hold, and the way back (L2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from sureline.application.calibrations import CalibrationChange, StoredCalibration
+from sureline.bootstrap import Services
+from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import print_json, print_table, say
+from sureline.cli.session import on_store
+from sureline.errors import InvalidInput
+
+calibration_app = typer.Typer(
+    help="List, show, activate and take back calibrations.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="A calibration's id, or how it begins.")
+]
+NoteOption = Annotated[str, typer.Option("--note", help="Why; it is recorded.")]
+
+
+@calibration_app.command("list")
+def list_(
+    store: StoreOption = None, workspace: WorkspaceOption = "default", as_json: JsonOption = False
+) -> None:
+    """List the stored calibrations, newest first."""
+
+    async def work(services: Services) -> Sequence[dict[str, Any]]:
+        return await services.calibrations.stored()
+
+    found = on_store(work, store=store, workspace=workspace)
+    shown = [{**one, "created_at": one["created_at"].isoformat()} for one in found]
+    if as_json:
+        print_json({"calibrations": shown})
+    elif shown:
+        rows = [
+            (one["id"], one["created_at"][:19], "active" if one["active"] else "") for one in shown
+        ]
+        print_table("Calibrations", ("id", "computed", ""), rows)
+    else:
+        say("there are none yet; `sureline recalibrate` computes one")
+
+
+@calibration_app.command("show")
+def show(
+    calibration_id: IdArgument,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Show a calibration's thresholds, and with --json all that it holds."""
+
+    async def work(services: Services) -> StoredCalibration:
+        return await services.calibrations.find(calibration_id)
+
+    found = on_store(work, store=store, workspace=workspace)
+    if as_json:
+        print_json({**found.body, "active": found.active})
+        return
+    state = "active" if found.active else "not active"
+    print_table(
+        f"{found.id}, computed {found.created_at:%Y-%m-%d %H:%M} UTC, {state}",
+        ("slice", "threshold"),
+        [(key, _threshold(value)) for key, value in sorted(found.thresholds.items())],
+    )
+
+
+@calibration_app.command("activate")
+def activate(
+    calibration_id: IdArgument,
+    by: ByOption,
+    note: NoteOption = "",
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a calibration's thresholds hold from the next decision on, in every process."""
+    _check(by)
+
+    async def work(services: Services) -> CalibrationChange:
+        found = await services.calibrations.find(calibration_id)
+        return await services.calibrations.activate(found.id, by=by, note=note)
+
+    _show_change(on_store(work, store=store, workspace=workspace), as_json)
+
+
+@calibration_app.command("rollback")
+def rollback(
+    by: ByOption,
+    note: NoteOption = "",
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Activate again what was active before; exit code 1 if there is nothing earlier."""
+    _check(by)
+
+    async def work(services: Services) -> CalibrationChange:
+        return await services.calibrations.rollback(by=by, note=note)
+
+    _show_change(on_store(work, store=store, workspace=workspace), as_json)
+
+
+def _check(by: str) -> None:
+    if not by.strip():
+        raise InvalidInput("must not be empty", field="by")
+
+
+def _show_change(change: CalibrationChange, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(change))
+        return
+    print_table(
+        "Certified thresholds",
+        ("slice", "before", "after"),
+        [
+            (one.slice_key, _threshold(one.before), _threshold(one.after))
+            for one in change.thresholds
+        ],
+    )
+    before = "" if change.before is None else f", instead of {change.before}"
+    say(f"{change.after} is active now{before}")
+
+
+def _threshold(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"
