@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 
 from sureline.core.statistics.calibration import (
     DIGITS,
@@ -65,7 +65,9 @@ class SliceMap:
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Return probabilities strictly between 0 and 1; see CalibrationMap."""
-        return never_certain(expit(self.offset + self.slope * logit(self.shared(scores))))
+        return never_certain(
+            scipy.special.expit(self.offset + self.slope * scipy.special.logit(self.shared(scores)))
+        )
 
     def at(self, score: float | None) -> MappedScore | None:
         """Return the probability at one score, None where there is none; see CalibrationMap."""
@@ -82,7 +84,8 @@ def fit_slices(tallies: Mapping[str, Tally], *, own_from: int = OWN_CURVE) -> Sl
     """Fit a map for every slice: its own from `own_from` labels on, else the shared one, shrunk.
 
     Slices must be of one measurement: a score has to mean the same in all of them. Where even all
-    labels together are of one kind, every slice without a map of its own says so.
+    labels together are of one kind, every slice without a map of its own says so. A slice that is
+    the only one has its own map, however small.
     """
     own = {key: fit_tally(tally) for key, tally in tallies.items() if tally.n >= own_from}
     maps: SliceMaps = {k: m for k, m in own.items() if isinstance(m, CalibrationMap)}
@@ -92,6 +95,8 @@ def fit_slices(tallies: Mapping[str, Tally], *, own_from: int = OWN_CURVE) -> Sl
     shared = fit_tally(pooled(tallies.values()))
     if isinstance(shared, Unfitted):
         return {**maps, **{key: Unfitted(reason=shared.reason, n=tallies[key].n) for key in small}}
+    if [tallies[key].n for key in small] == [shared.n]:
+        return {small[0]: shared}
     fits = _fit_around(shared, {key: tallies[key] for key in sorted(tallies)})
     return {
         **maps,
@@ -139,4 +144,8 @@ def _flat_only(variance: Floats) -> Normal:
 
 def _columns(shared: CalibrationMap, tally: Tally) -> tuple[Floats, Floats, Floats]:
     labels, correct = tally.counts
-    return logit(shared(tally.score)), correct.astype(np.float64), labels.astype(np.float64)
+    return (
+        scipy.special.logit(shared(tally.score)),
+        correct.astype(np.float64),
+        labels.astype(np.float64),
+    )

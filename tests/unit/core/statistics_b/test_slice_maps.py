@@ -90,6 +90,12 @@ def test_slice_maps_rise_are_never_certain_and_read_back() -> None:
         assert beyond.extrapolated == (read.low > 0)
 
 
+def test_an_only_slice_has_its_own_map() -> None:
+    """There is nothing to lean on, so its labels are used once."""
+    (tally,) = world(60, slices=1)[0].values()
+    assert map_to_json(fit_slices({"only": tally})["only"]) == map_to_json(fit_tally(tally))
+
+
 def test_labels_of_one_kind_everywhere_are_refused() -> None:
     """Where all slices together have no wrong label, none gets a map, and each says so."""
     maps = fit_slices({"a": tally_labels([0.9] * 40, [1] * 40), "b": EMPTY})
