@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betainc, betaincinv
 
 from sureline.errors import InvalidInput
 
@@ -26,7 +26,7 @@ def p_value(correct: ArrayLike, labels: ArrayLike, target: float) -> NDArray[np.
     """
     right = np.asarray(correct, np.float64)
     wrong = np.asarray(labels, np.float64) - right
-    tail = betainc(np.maximum(right, 0.5), wrong + 1.0, target)
+    tail = scipy.special.betainc(np.maximum(right, 0.5), wrong + 1.0, target)
     return np.where(right > 0, tail, 1.0)
 
 
@@ -39,14 +39,16 @@ def lower_bound(correct: ArrayLike, labels: ArrayLike, delta: float) -> NDArray[
     """Return the one-sided Clopper-Pearson lower bound of a precision at confidence 1 - delta."""
     right = np.asarray(correct, np.float64)
     wrong = np.asarray(labels, np.float64) - right
-    return np.where(right > 0, betaincinv(np.maximum(right, 0.5), wrong + 1.0, delta), 0.0)
+    return np.where(
+        right > 0, scipy.special.betaincinv(np.maximum(right, 0.5), wrong + 1.0, delta), 0.0
+    )
 
 
 def upper_bound(correct: ArrayLike, labels: ArrayLike, delta: float) -> NDArray[np.float64]:
     """Return the one-sided Clopper-Pearson upper bound of a precision at confidence 1 - delta."""
     right = np.asarray(correct, np.float64)
     wrong = np.asarray(labels, np.float64) - right
-    bound = betaincinv(right + 1.0, np.maximum(wrong, 0.5), 1.0 - delta)
+    bound = scipy.special.betaincinv(right + 1.0, np.maximum(wrong, 0.5), 1.0 - delta)
     return np.where(wrong > 0, bound, 1.0)
 
 
@@ -60,11 +62,11 @@ def labels_needed(errors: int, target: float, delta: float) -> int:
     if errors < 0:
         raise InvalidInput(f"expected 0 or more, got {errors}", field="errors")
     low, high = errors, max(16, 2 * errors)
-    while bdtr(errors, high, 1.0 - target) > delta:
+    while scipy.special.bdtr(errors, high, 1.0 - target) > delta:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if bdtr(errors, middle, 1.0 - target) > delta:
+        if scipy.special.bdtr(errors, middle, 1.0 - target) > delta:
             low = middle
         else:
             high = middle

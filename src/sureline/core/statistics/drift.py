@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import kolmogorov
 
 from sureline.core.statistics.bins import BINS, score_of
 from sureline.errors import InvalidInput
@@ -136,7 +136,7 @@ def score_drift(reference: ScoreWindow, now: ScoreWindow, vigilance: Vigilance) 
         gaps = np.cumsum(now.counts) / n - np.cumsum(reference.counts) / m
         furthest = int(np.argmax(np.abs(gaps)))
         distance, rose = float(abs(gaps[furthest])), bool(gaps[furthest] < 0)
-        p = float(kolmogorov(distance * math.sqrt(n * m / (n + m))))
+        p = float(scipy.special.kolmogorov(distance * math.sqrt(n * m / (n + m))))
     return _drift(
         vigilance,
         effect=distance if n and m else None,

@@ -1,7 +1,7 @@
 """How long the guard takes to notice that precision has fallen, and how much audit that needs (L4).
 
 Estimates along the expected path: labels after which the *expected* counts trip the guard. They
-are up to a seventh longer than simulated medians (docs/reference/guard-benchmark.md).
+are up to a fifth longer than simulated medians (docs/reference/guard-benchmark.md).
 """
 
 from __future__ import annotations

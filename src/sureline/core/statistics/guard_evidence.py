@@ -10,8 +10,8 @@ most 1 wherever the true share is epsilon or less, also where that share changes
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincc, betaln
 
 Floats = NDArray[np.float64]
 
@@ -32,9 +32,9 @@ def log_evidence(errors: ArrayLike, labels: ArrayLike, target: float) -> Floats:
     epsilon = 1.0 - target
     one, prior = 1.0 + wrong, target / epsilon
     other = prior + right
-    tail = betaincc(one, other, epsilon)
+    tail = scipy.special.betaincc(one, other, epsilon)
     plain = (
-        betaln(one, other)
+        scipy.special.betaln(one, other)
         + np.log(np.maximum(tail, _TINY))
         - wrong * np.log(epsilon)
         - right * np.log1p(-epsilon)
@@ -44,7 +44,7 @@ def log_evidence(errors: ArrayLike, labels: ArrayLike, target: float) -> Floats:
         # The powers of epsilon cancel in this form, so nothing is lost at any size.
         fraction = _log_fraction(other[far], one[far], target)
         plain[far] = np.log(epsilon) + prior * np.log1p(-epsilon) - np.log(other[far]) + fraction
-    start = betaln(1.0, prior) + np.log(betaincc(1.0, prior, epsilon))
+    start = scipy.special.betaln(1.0, prior) + np.log(scipy.special.betaincc(1.0, prior, epsilon))
     mixed: Floats = plain - start
     return mixed
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 
 Floats = NDArray[np.float64]
 
@@ -38,13 +38,13 @@ def fit_isotonic(scores: ArrayLike, correct: ArrayLike, labels: ArrayLike) -> Is
     """
     s, n = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
     right = np.asarray(correct, np.float64)
-    fit = isotonic_regression(right / n, weights=n)
+    fit = scipy.optimize.isotonic_regression(right / n, weights=n)
     first, last = fit.blocks[:-1], fit.blocks[1:] - 1
     mass, hits = np.add.reduceat(n, first), np.add.reduceat(right, first)
     prior = (right.sum() + 1) / (n.sum() + 2)
     shrunk = (hits + PSEUDO_LABELS * prior) / (mass + PSEUDO_LABELS)
     # Shrinking small blocks harder than large ones can break the order; restore it.
-    levels = np.asarray(isotonic_regression(shrunk, weights=mass).x)
+    levels = np.asarray(scipy.optimize.isotonic_regression(shrunk, weights=mass).x)
     ends = np.stack([s[first], s[last]], axis=1).ravel()
     distinct = np.append(True, ends[1:] > ends[:-1])
     return Isotonic(knots=ends[distinct], levels=np.repeat(levels, 2)[distinct])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
 
 from sureline.core.statistics.logistic import Normal, fit_logistic
 
@@ -23,19 +23,21 @@ IDENTITY = Normal(mean=(0.0, 1.0), precision=(1e-3, 1e-3))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platt:
-    """P(correct) = expit(intercept + slope * logit(score)); the slope is never negative."""
+    """P(correct) = scipy.special.expit(intercept + slope * scipy.special.logit(score)); the slope is never negative."""
 
     intercept: float
     slope: float
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """Return probabilities strictly between 0 and 1, same shape as `scores`."""
-        return never_certain(expit(self.intercept + self.slope * clipped_logit(scores)))
+        return never_certain(
+            scipy.special.expit(self.intercept + self.slope * clipped_logit(scores))
+        )
 
 
 def clipped_logit(scores: ArrayLike) -> Floats:
     """Return ln(s / (1 - s)) of scores in [0, 1], clipped so that it is finite."""
-    clipped: Floats = logit(np.clip(np.asarray(scores, np.float64), CLIP, 1 - CLIP))
+    clipped: Floats = scipy.special.logit(np.clip(np.asarray(scores, np.float64), CLIP, 1 - CLIP))
     return clipped
 
 
@@ -57,5 +59,5 @@ def fit_platt(scores: ArrayLike, correct: ArrayLike, labels: ArrayLike) -> Platt
     target = right * high + (n - right) * low
     fit = fit_logistic(clipped_logit(scores), target, n, IDENTITY)
     if fit.slope <= 0:
-        return Platt(intercept=float(logit((hits + 1) / (total + 2))), slope=0.0)
+        return Platt(intercept=float(scipy.special.logit((hits + 1) / (total + 2))), slope=0.0)
     return Platt(intercept=fit.intercept, slope=fit.slope)

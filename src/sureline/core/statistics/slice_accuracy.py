@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import betaincinv, betaln, expit
 
 from sureline.errors import InvalidInput
 
@@ -63,7 +62,7 @@ def slice_accuracies(counts: Mapping[str, tuple[int, int]]) -> SliceAccuracies:
     right = np.array([counts[key][1] for key in keys], np.float64)
     mean, concentration = _fit(n, right)
     a, b = mean * concentration + right, (1 - mean) * concentration + n - right
-    low, high = betaincinv(a, b, _TAIL), betaincinv(a, b, 1 - _TAIL)
+    low, high = scipy.special.betaincinv(a, b, _TAIL), scipy.special.betaincinv(a, b, 1 - _TAIL)
     return SliceAccuracies(
         mean=mean,
         concentration=concentration,
@@ -85,12 +84,16 @@ def _fit(n: Floats, right: Floats) -> tuple[float, float]:
     """Return the mean and the concentration of the beta distribution that slices come from."""
 
     def loss(at: Floats) -> float:
-        mean, concentration = expit(at[0]), np.exp(at[1])
+        mean, concentration = scipy.special.expit(at[0]), np.exp(at[1])
         a, b = mean * concentration, (1 - mean) * concentration
-        likelihood = float((betaln(a + right, b + n - right) - betaln(a, b)).sum())
+        likelihood = float(
+            (scipy.special.betaln(a + right, b + n - right) - scipy.special.betaln(a, b)).sum()
+        )
         return 0.5 * float((at[1] - _TYPICAL) / _SPREAD) ** 2 - likelihood
 
     start = np.log((right.sum() + 1) / (n.sum() - right.sum() + 1))
     held = [(-_REACH, _REACH), (-_REACH, _REACH)]
-    found = minimize(loss, np.array([start, _TYPICAL]), method="L-BFGS-B", bounds=held)
-    return float(expit(found.x[0])), float(np.exp(found.x[1]))
+    found = scipy.optimize.minimize(
+        loss, np.array([start, _TYPICAL]), method="L-BFGS-B", bounds=held
+    )
+    return float(scipy.special.expit(found.x[0])), float(np.exp(found.x[1]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import dct, idct
 
 from sureline.core.statistics.tally import Tally
 
@@ -25,13 +25,15 @@ def smooth_ece(tally: Tally) -> float | None:
     if not tally.n:
         return None
     labels, correct = tally.counts
-    waves = dct(_on_cells(tally.score, (correct - labels * tally.score) / tally.n), type=2)
+    waves = scipy.fft.dct(
+        _on_cells(tally.score, (correct - labels * tally.score) / tally.n), type=2
+    )
     # The kernel reflected at both ends is diagonal in the cosine basis.
     rates = (np.pi * np.arange(_CELLS)) ** 2 / 2
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         width = (low + high) / 2
-        smoothed = idct(waves * np.exp(-rates * width**2), type=2)
+        smoothed = scipy.fft.idct(waves * np.exp(-rates * width**2), type=2)
         if float(np.abs(smoothed).sum()) > width:
             low = width
         else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from scipy.special import betaincinv
+import scipy
 
 TAIL = 0.025
 """What each side of a 95 % interval leaves out."""
@@ -83,6 +83,6 @@ def binomial_interval(share: float, n: float) -> tuple[float, float]:
     `n` > 0 need not be whole.
     """
     right, wrong = share * n, (1.0 - share) * n
-    low = float(betaincinv(right, wrong + 1.0, TAIL)) if right > 1e-9 else 0.0
-    high = float(betaincinv(right + 1.0, wrong, 1.0 - TAIL)) if wrong > 1e-9 else 1.0
+    low = float(scipy.special.betaincinv(right, wrong + 1.0, TAIL)) if right > 1e-9 else 0.0
+    high = float(scipy.special.betaincinv(right + 1.0, wrong, 1.0 - TAIL)) if wrong > 1e-9 else 1.0
     return low, high

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from sureline.core.statistics.binomial import check_level
 from sureline.core.statistics.checked import checked_labels
@@ -121,10 +120,10 @@ def fit_weights(signals: Floats, labels: NDArray[np.bool_], prior: Floats) -> Fl
         line = beta[0] + x @ beta[1:]
         away = beta[1:] - prior
         value = np.logaddexp(0, line).sum() - (y * line).sum() + 0.5 * RIDGE * (away**2).sum()
-        error = expit(line) - y
+        error = scipy.special.expit(line) - y
         return float(value), np.concatenate([[error.sum()], x.T @ error + RIDGE * away])
 
-    found = minimize(
+    found = scipy.optimize.minimize(
         loss,
         np.concatenate([[0.0], prior]),
         jac=True,
