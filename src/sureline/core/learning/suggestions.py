@@ -1,0 +1,293 @@
+"""What the figures of a slice suggest to a person; nothing is applied by itself (R8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sureline.core.statistics.binomial import lower_bound, upper_bound
+
+UNANIMOUS = 0.98
+"""From this share of approvals on, reviews count as near-unanimous."""
+ATTENTIVE = 0.8
+"""Unanimity counts only where at least this share of planted errors is known to be noticed."""
+OFTEN = 0.5
+"""Drafts that are changed or rejected more often than this save no work."""
+LOW_APPROVAL = 0.3
+"""Below this share of correct outputs the generator itself is at fault."""
+ONE_FIELD = 0.5
+"""A field that is part of more than this share of corrections is flagged."""
+ENOUGH = 30
+"""Fewer answers than this suggest nothing."""
+ENOUGH_EDITS = 5
+_TAIL = 0.05
+
+
+class Advice(StrEnum):
+    """What a slice needs, most urgent first."""
+
+    TIGHTEN = "tighten"
+    """Automate less, or nothing."""
+    REPAIR = "repair"
+    """Change the prompt, the generator or a check before anything else."""
+    LOOSEN = "loosen"
+    """Automate more."""
+    COLLECT = "collect"
+    """More labels are needed before anything can be said."""
+    KEEP = "keep"
+    """Leave it as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`part` of `whole`."""
+
+    part: int = 0
+    whole: int = 0
+
+    @property
+    def value(self) -> float | None:
+        """Return the share in [0, 1], None of nothing."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def low(self) -> float:
+        """Return the exact one-sided 95 % lower bound; 0 of nothing."""
+        return float(lower_bound(self.part, self.whole, _TAIL)) if self.whole else 0.0
+
+    @property
+    def high(self) -> float:
+        """Return the exact one-sided 95 % upper bound; 1 of nothing."""
+        return float(upper_bound(self.part, self.whole, _TAIL)) if self.whole else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """A threshold, and the share of outputs in [0, 1] at or above it."""
+
+    threshold: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceFacts:
+    """The counts of one slice that suggestions rest on.
+
+    `target` precision. `held` is what is automated now, `proposed` what the labels certify now,
+    both None for nothing. `right` counts correct labels of all outputs that can be automated,
+    `band` those at or above the threshold (`held`, else `proposed`), `approved` people's answers
+    to drafts that were approved as they were. `corrections` counts how often each field was
+    changed, of `corrected` changed outputs that were looked at. `honeypots` are the planted errors
+    that reviewers noticed, None where none were planted. `labels_missing` without an error would
+    certify a threshold, None where no number is known to do.
+    """
+
+    slice_key: str
+    target: float
+    held: Band | None = None
+    proposed: Band | None = None
+    right: Share = field(default_factory=Share)
+    band: Share = field(default_factory=Share)
+    approved: Share = field(default_factory=Share)
+    corrections: Mapping[str, int] = field(default_factory=dict)
+    corrected: int = 0
+    honeypots: Share | None = None
+    tripped: bool = False
+    labels_missing: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """One thing that a person may want to do, why, and what it rests on.
+
+    `blocked` says what must be known first; the figures alone do not justify it then.
+    """
+
+    code: str
+    advice: Advice
+    sentence: str
+    numbers: Mapping[str, float]
+    blocked: str | None = None
+
+
+def suggest(facts: SliceFacts) -> tuple[Suggestion, ...]:
+    """Return all that the facts suggest, most urgent first; never empty."""
+    found = [
+        *_guard(facts),
+        *_errors_in_band(facts),
+        *_thresholds(facts),
+        *_generator(facts),
+        *_reviews(facts),
+        *_fields(facts),
+    ]
+    if all(one.blocked for one in found):
+        found.append(_otherwise(facts))
+    urgency = list(Advice)
+    return tuple(sorted(found, key=lambda one: (bool(one.blocked), urgency.index(one.advice))))
+
+
+def verdict(suggestions: tuple[Suggestion, ...]) -> Suggestion:
+    """Return the most urgent suggestion: what the slice's line in the summary says."""
+    return suggestions[0]
+
+
+def _guard(facts: SliceFacts) -> Iterator[Suggestion]:
+    if facts.tripped:
+        yield Suggestion(
+            code="guard_tripped",
+            advice=Advice.TIGHTEN,
+            sentence="Audits have shown that what acted alone is less precise than the target. "
+            "The guard sends all of it to people; find the cause before you turn the switch off.",
+            numbers={"target": facts.target},
+        )
+
+
+def _errors_in_band(facts: SliceFacts) -> Iterator[Suggestion]:
+    band, share = facts.band, facts.band.value
+    if share is None or band.whole < ENOUGH or band.high >= facts.target:
+        return
+    yield Suggestion(
+        code="frequent_override",
+        advice=Advice.TIGHTEN,
+        sentence=f"People overrule what is above the threshold too often: only {band.part} of "
+        f"{band.whole} were right ({_percent(share)}, at most {_percent(band.high)} with 95 % "
+        f"confidence), and the target is {_percent(facts.target)}. Raise the threshold or leave "
+        f"the slice to people.",
+        numbers={"right": band.part, "labels": band.whole, "at_most": band.high},
+    )
+
+
+def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
+    """Compare what is automated with what the labels prove."""
+    held, proposed = facts.held, facts.proposed
+    numbers = {
+        **({} if held is None else {"threshold_now": held.threshold, "share_now": held.coverage}),
+        **(
+            {}
+            if proposed is None
+            else {"threshold_proven": proposed.threshold, "share_proven": proposed.coverage}
+        ),
+    }
+    if held is None and proposed is not None:
+        yield Suggestion(
+            code="first_certificate",
+            advice=Advice.LOOSEN,
+            sentence=f"Nothing acts alone today, but the labels prove the target of "
+            f"{_percent(facts.target)} from a score of {proposed.threshold:.3f} on, which "
+            f"{_percent(proposed.coverage)} of outputs reach.",
+            numbers=numbers,
+        )
+    elif held is not None and proposed is None:
+        yield Suggestion(
+            code="proof_lost",
+            advice=Advice.TIGHTEN,
+            sentence=f"The threshold {held.threshold:.3f} is in force, but today's labels no "
+            f"longer prove the target of {_percent(facts.target)} at any threshold.",
+            numbers=numbers,
+        )
+    elif held is not None and proposed is not None and held.threshold != proposed.threshold:
+        looser = proposed.coverage > held.coverage
+        yield Suggestion(
+            code="lower_threshold" if looser else "higher_threshold",
+            advice=Advice.LOOSEN if looser else Advice.TIGHTEN,
+            sentence=f"Today's labels prove the target from {proposed.threshold:.3f} on instead "
+            f"of {held.threshold:.3f}: {_percent(proposed.coverage)} of outputs would act alone "
+            f"instead of {_percent(held.coverage)}.",
+            numbers=numbers,
+        )
+
+
+def _generator(facts: SliceFacts) -> Iterator[Suggestion]:
+    share = facts.right.value
+    if share is None or facts.right.whole < ENOUGH or share >= LOW_APPROVAL:
+        return
+    yield Suggestion(
+        code="low_approval",
+        advice=Advice.REPAIR,
+        sentence=f"Only {facts.right.part} of {facts.right.whole} labelled outputs were right "
+        f"({_percent(share)}). No threshold mends that: try another prompt or generator here.",
+        numbers={"right": facts.right.part, "labels": facts.right.whole},
+    )
+
+
+def _reviews(facts: SliceFacts) -> Iterator[Suggestion]:
+    """Look at what people answer to drafts."""
+    approved, share = facts.approved, facts.approved.value
+    if share is None or approved.whole < ENOUGH:
+        return
+    numbers: dict[str, float] = {"approved": approved.part, "answers": approved.whole}
+    if share >= UNANIMOUS:
+        seen = facts.honeypots
+        yield Suggestion(
+            code="near_unanimous",
+            advice=Advice.LOOSEN,
+            sentence=f"People approved {approved.part} of {approved.whole} drafts "
+            f"({_percent(share)}): a looser threshold may do.",
+            numbers={**numbers, **({} if seen is None else {"noticed_at_least": seen.low})},
+            blocked=None if seen is not None and seen.low >= ATTENTIVE else _unattentive(seen),
+        )
+    elif 1 - share > OFTEN and (facts.right.value or 0.0) >= LOW_APPROVAL:
+        yield Suggestion(
+            code="drafts_overridden",
+            advice=Advice.REPAIR,
+            sentence=f"People changed or rejected {approved.whole - approved.part} of "
+            f"{approved.whole} drafts ({_percent(1 - share)}). Such drafts save little: leave the "
+            f"slice to people (mode: human_only) or mend the generator.",
+            numbers=numbers,
+        )
+
+
+def _unattentive(seen: Share | None) -> str:
+    if seen is None:
+        return (
+            "Unanimity is also what not looking looks like, and whether reviewers notice planted "
+            "errors is not known yet."
+        )
+    return (
+        f"Reviewers noticed {seen.part} of {seen.whole} planted errors: too few to trust that "
+        f"they look."
+    )
+
+
+def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
+    for name, count in sorted(facts.corrections.items(), key=lambda one: (-one[1], one[0])):
+        if count >= ENOUGH_EDITS and count > ONE_FIELD * facts.corrected:
+            yield Suggestion(
+                code="field_edited",
+                advice=Advice.REPAIR,
+                sentence=f"The field {name} was changed in {count} of {facts.corrected} "
+                f"corrections: add a check for it, or say in the prompt how it is filled.",
+                numbers={"changed": count, "corrections": facts.corrected},
+            )
+
+
+def _otherwise(facts: SliceFacts) -> Suggestion:
+    """Say what holds where nothing needs doing: it is certified, or labels are missing."""
+    if facts.held is not None:
+        return Suggestion(
+            code="as_it_should_be",
+            advice=Advice.KEEP,
+            sentence=f"{_percent(facts.held.coverage)} of outputs may act alone, from a score of "
+            f"{facts.held.threshold:.3f} on, and today's labels say the same.",
+            numbers={"threshold_now": facts.held.threshold, "share_now": facts.held.coverage},
+        )
+    if facts.labels_missing is not None:
+        return Suggestion(
+            code="labels_missing",
+            advice=Advice.COLLECT,
+            sentence=f"No certificate yet: {facts.labels_missing} more labels without an error "
+            f"would give the first.",
+            numbers={"labels_missing": facts.labels_missing, "labels": facts.right.whole},
+        )
+    return Suggestion(
+        code="nothing_proven",
+        advice=Advice.COLLECT if facts.right.whole < ENOUGH else Advice.REPAIR,
+        sentence="No certificate, and no number of further labels is known to give one: either "
+        "too few outputs are right, or the score does not tell them apart.",
+        numbers={"labels": facts.right.whole},
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
