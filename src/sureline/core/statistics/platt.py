@@ -23,7 +23,7 @@ IDENTITY = Normal(mean=(0.0, 1.0), precision=(1e-3, 1e-3))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platt:
-    """P(correct) = scipy.special.expit(intercept + slope * scipy.special.logit(score)); the slope is never negative."""
+    """P(correct) = expit(intercept + slope * logit(score)); the slope is never negative."""
 
     intercept: float
     slope: float
