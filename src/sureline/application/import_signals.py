@@ -11,7 +11,7 @@ from typing import Any
 
 from sureline.application.answer import assemble, record_of, replay
 from sureline.application.case import Case
-from sureline.application.current import Current, Currents
+from sureline.application.current import Currents
 from sureline.application.identify import Identity
 from sureline.application.import_log import Imported
 from sureline.application.mapped_signals import (
@@ -142,36 +142,43 @@ class SignalImport:
         reads = [row for row in rows if isinstance(row, _Read)]
         stored = await self.ledger.recorded(self.workspace, [read.row_id for read in reads])
         known = {one.decision_id: one for one in stored}
-        currents = await self._currents({read.row.slice_key for read in reads})
+        cases = await self._cases({read.row.slice_key for read in reads}, now)
         done: dict[int, Imported] = {}
         fresh: list[tuple[_Read, LabelledRecord]] = []
         for read in reads:
             if _is_done(read, known.get(read.row_id)):
                 done[read.place] = _taken(read, created=False)
                 continue
-            current = currents[read.row.slice_key]
-            if isinstance(current, SurelineError):
-                done[read.place] = Imported(place=read.place, error=current)
+            case = cases[read.row.slice_key]
+            if isinstance(case, SurelineError):
+                done[read.place] = Imported(place=read.place, error=case)
                 continue
-            record = self._record(read, current, now)
+            record = self._record(read, case, now)
             fresh.append((read, LabelledRecord(record=record, outcome=read.outcome)))
         written = await self.ledger.import_records([row for _, row in fresh]) if fresh else []
         for (read, row), new in zip(fresh, written, strict=True):
             done[read.place] = _taken(read, created=True) if new else await self._settle(read, row)
         return [done[row.place] if isinstance(row, _Read) else row for row in rows]
 
-    async def _currents(self, slices: set[str]) -> dict[str, Current | SurelineError]:
-        """Return what holds for each slice, or why its rows cannot be taken in."""
-        found: dict[str, Current | SurelineError] = {}
+    async def _cases(self, slices: set[str], now: datetime) -> dict[str, Case | SurelineError]:
+        """Return each slice's rows in outline, or why they cannot be taken in.
+
+        Today's threshold holds for them: a row says what the gate of now would have done.
+        """
+        found: dict[str, Case | SurelineError] = {}
         for key in slices:
+            proposal = Proposal(slice_key=key, task="", output=None, workspace=self.workspace)
             try:
                 current = await self.currents.latest(key)
                 self._check(current.policy)
-                found[key] = current
             except StoreError:
                 raise
             except SurelineError as error:
                 found[key] = error
+            else:
+                found[key] = Case.opened(
+                    proposal, current, case_id="", attempt=1, now=now, secret=self.secret
+                )
         return found
 
     def _check(self, policy: SlicePolicy) -> None:
@@ -197,30 +204,33 @@ class SignalImport:
             return Imported(place=read.place, error=error)
         return _taken(read, created=stored.created)
 
-    def _record(self, read: _Read, current: Current, now: datetime) -> DecisionRecord:
+    def _record(self, read: _Read, like: Case, now: datetime) -> DecisionRecord:
         """Compose, route and describe a past output as if it had been decided in log-only mode."""
-        proposal = Proposal(
-            slice_key=read.row.slice_key, task="", output=None, workspace=self.workspace
+        case = Case(
+            id=read.row_id,
+            proposal=like.proposal,
+            current=like.current,
+            at_stake=like.at_stake,
+            threshold=like.threshold,
+            attempt=1,
+            opened_at=read.row.at or now,
+            secret=self.secret,
         )
-        # The threshold is today's: the row says what the gate of now would have done.
-        case = Case.opened(
-            proposal, current, case_id=read.row_id, attempt=1, now=now, secret=self.secret
-        )
-        assessed = assess(read.row.signals, current.policy)
+        policy = case.policy
+        assessed = assess(read.row.signals, policy)
         judging = should_judge(
             assessed,
-            current.policy,
+            policy,
             stakes=case.at_stake.stakes,
-            threshold=case.threshold,
+            threshold=case.threshold.auto,
             secret=self.secret,
             decision_id=case.id,
         )
         around = case.circumstances(judging, ())
-        routing = route(assessed, current.policy, around)
-        drawn = stratum_of(routing, assessed, current.policy, around)
-        stratum = (
-            drawn if self.mapped.labelled is Labelled.ALL else replace(drawn, representative=False)
-        )
+        routing = route(assessed, policy, around)
+        stratum = stratum_of(routing, assessed, policy, around)
+        if self.mapped.labelled is not Labelled.ALL:
+            stratum = replace(stratum, representative=False)
         measured = Measurements(
             signals=read.row.signals,
             output=None,
@@ -229,9 +239,8 @@ class SignalImport:
             vector=None,
             model_id=None,
         )
-        past = replace(case, opened_at=read.row.at or now)
-        decision = assemble(past, measured, assessed, routing, elapsed_ms=0.0)
-        return record_of(decision, past, read.identity, measured, routing, stratum)
+        decision = assemble(case, measured, assessed, routing, elapsed_ms=0.0)
+        return record_of(decision, case, read.identity, measured, routing, stratum)
 
 
 def _is_done(read: _Read, stored: RecordedLabel | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -90,6 +91,17 @@ def _rejects(path: Path) -> Iterator[_Rejects]:
         rejects.close()
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for cycles seldom: a row makes dozens of objects that live in none."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def import_signals(
     log: SignalLog, policy: Path | None, store: str | None, workspace: str, *, as_json: bool
 ) -> int:
@@ -119,6 +131,7 @@ async def _run(services: Services, log: SignalLog, table: Table) -> _Count:
     )
     count = _Count(unit=table.unit)
     with (
+        _rare_collections(),
         _rejects(log.rejects) as rejects,
         progress(f"importing {table.name}", table.estimated_rows()) as advance,
     ):

@@ -100,7 +100,7 @@ def canonical_fields(stream: str, seq: int, kind: str, fields: Mapping[str, Fiel
     present: dict[str, FieldValue] = {k: v for k, v in fields.items() if v is not None}
     present["stream"], present["seq"], present["kind"] = stream, seq, kind
     for value in present.values():
-        if isinstance(value, float) and value - value != 0:
+        if type(value) is float and value - value != 0:
             raise InvalidInput("numbers in the ledger must be finite", field=kind)
     return canonical_json(present)
 

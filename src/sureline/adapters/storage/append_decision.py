@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.count_tables import route_counts, score_counts
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.statement import Statement, compiled, insertion
+from sureline.adapters.storage.statement import LISTED, Statement, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
@@ -24,8 +24,8 @@ from sureline.core.values.periods import day_number, week_number
 SALT_BYTES = 16
 
 _KNOWN = compiled(
-    select(decisions.c.seq).where(
-        decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id")
+    select(decisions.c.id).where(
+        decisions.c.workspace == bindparam("workspace"), decisions.c.id.in_(LISTED)
     )
 )
 INSERT_DECISION = insertion(decisions)
@@ -77,14 +77,26 @@ def append_new(transaction: Transaction, records: Sequence[DecisionRecord]) -> l
     """
     fresh: dict[tuple[str, str], int] = {}
     for index, record in enumerate(records):
-        key = (record.workspace, record.id)
-        if key not in fresh and transaction.first(_KNOWN, key) is None:
-            fresh[key] = index
+        fresh.setdefault((record.workspace, record.id), index)
+    for key in _known_among(transaction, fresh):
+        del fresh[key]
     places: list[int | None] = [None] * len(records)
     new = list(fresh.values())
     for index, seq in zip(new, _insert(transaction, [records[i] for i in new]), strict=True):
         places[index] = seq
     return places
+
+
+def _known_among(transaction: Transaction, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return which (workspace, id) are stored, with one query a workspace."""
+    by_workspace: dict[str, list[str]] = {}
+    for workspace, decision_id in keys:
+        by_workspace.setdefault(workspace, []).append(decision_id)
+    return {
+        (workspace, row[0])
+        for workspace, ids in by_workspace.items()
+        for row in transaction.all(_KNOWN, (workspace, json_list(ids)))
+    }
 
 
 def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
-from sqlalchemy import String, and_, bindparam, func, select
+from sqlalchemy import and_, bindparam, select
 
 from sureline.adapters.storage.append_decision import append_new
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.labels import GivenLabel, LabelledDecision, set_first_labels
 from sureline.adapters.storage.record_outcome import fields_of
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.statement import LISTED, compiled, json_list
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.application.ports.ledger import DecisionRecord, LabelledRecord, RecordedLabel
 from sureline.core.values.periods import day_number, week_number
 
-_asked = func.json_each(bindparam("ids")).table_valued("value")
-_ASKED = select(_asked.c.value.cast(String))
 _USED_OUTCOMES = compiled(
     select(outcomes.c.id).where(
-        outcomes.c.workspace == bindparam("workspace"), outcomes.c.id.in_(_ASKED)
+        outcomes.c.workspace == bindparam("workspace"), outcomes.c.id.in_(LISTED)
     )
 )
 RECORDED = compiled(
@@ -38,14 +35,9 @@ RECORDED = compiled(
             ),
         )
     )
-    .where(decisions.c.workspace == bindparam("workspace"), decisions.c.id.in_(_ASKED))
+    .where(decisions.c.workspace == bindparam("workspace"), decisions.c.id.in_(LISTED))
 )
-"""Content digest and label of the decisions among `ids`, a JSON list."""
-
-
-def asked(ids: Iterable[str]) -> str:
-    """Write ids as the parameter of `RECORDED`."""
-    return json.dumps(list(ids))
+"""Content digest and label of the decisions among `ids`; see `json_list`."""
 
 
 def recorded_label(row: Sequence[Any]) -> RecordedLabel:
@@ -83,7 +75,7 @@ def _used_outcomes(transaction: Transaction, rows: Sequence[LabelledRecord]) -> 
     ids = [row.outcome.id for row in rows if row.outcome is not None]
     if not ids:
         return set()
-    stored = transaction.all(_USED_OUTCOMES, (rows[0].record.workspace, asked(ids)))
+    stored = transaction.all(_USED_OUTCOMES, (rows[0].record.workspace, json_list(ids)))
     return {row[0] for row in stored}
 
 

@@ -20,7 +20,6 @@ from sureline.adapters.storage.erase_payload import ERASURES, ErasePayload, stor
 from sureline.adapters.storage.import_records import (
     RECORDED,
     ImportRecords,
-    asked,
     recorded_label,
 )
 from sureline.adapters.storage.moments import to_micros
@@ -30,6 +29,7 @@ from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.statement import json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.stored_switches import (
     EVERY,
@@ -126,7 +126,8 @@ class SqlLedger:
     async def recorded(self, workspace: str, ids: Sequence[str]) -> Sequence[RecordedLabel]:
         """Return which of these decisions are stored, with their labels."""
         return [
-            recorded_label(row) for row in self._database.fetch(RECORDED, (workspace, asked(ids)))
+            recorded_label(row)
+            for row in self._database.fetch(RECORDED, (workspace, json_list(ids)))
         ]
 
     async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,14 +124,19 @@ def fields_of(outcome: Outcome) -> dict[str, FieldValue]:
         "workspace": outcome.workspace,
         "id": outcome.id,
         "decision_id": outcome.decision_id,
-        "action": outcome.action.value,
+        "action": str(outcome.action),
         "correct": None if outcome.correct is None else int(outcome.correct),
-        "source": outcome.source.value,
+        "source": str(outcome.source),
         "by": outcome.by,
         "anchored": int(outcome.anchored),
         "recorded_at": to_micros(outcome.recorded_at),
-        "edited_fields": json.dumps(outcome.edited_fields, ensure_ascii=False),
+        "edited_fields": _listed(outcome.edited_fields),
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Write names as JSON; most outcomes have none, and an encoder is slow to make."""
+    return json.dumps(names, ensure_ascii=False) if names else "[]"
 
 
 def _insert(transaction: Transaction, outcome: Outcome) -> int:

@@ -6,11 +6,12 @@ the compiled text and plain tuples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, Table, insert
+from sqlalchemy import Dialect, String, Table, bindparam, func, insert, select
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.sql.expression import ClauseElement
 
@@ -27,6 +28,16 @@ class Statement:
     def row(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Put named values in the order of the parameters."""
         return tuple([values[name] for name in self.names])
+
+
+_listed = func.json_each(bindparam("ids")).table_valued("value")
+LISTED = select(_listed.c.value.cast(String))
+"""The texts of the parameter `ids`, as `json_list` writes them: one statement for any number."""
+
+
+def json_list(texts: Iterable[str]) -> str:
+    """Write texts as the parameter of `LISTED`."""
+    return json.dumps(list(texts))
 
 
 def compiled(element: ClauseElement, dialect: Dialect = SQLITE) -> Statement:
