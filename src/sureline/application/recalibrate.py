@@ -54,7 +54,18 @@ class Recalibrator:
     workspace: str
 
     async def recalibrate(self) -> Calibration:
-        """Certify every slice from its labels and store the result as a proposal.
+        """Certify every slice from its labels and store the result as a proposal."""
+        calibration = await self.compute()
+        await self.registry.save_calibration(
+            calibration_id=calibration.id,
+            workspace=self.workspace,
+            body=canonical_json(calibration_json(calibration)),
+            at=calibration.created_at,
+        )
+        return calibration
+
+    async def compute(self) -> Calibration:
+        """Return what `recalibrate` would store; store nothing.
 
         Each slice's labels are those of its present measurement: what was labelled under other
         weights, checks or models says nothing about the scores of now. The same labels under the
@@ -65,7 +76,7 @@ class Recalibrator:
         data_hash = _digest([[key, labels_hash(rows)] for key, rows in labels.items()])
         calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
         now = await self._dated(calibration_id)
-        calibration = Calibration(
+        return Calibration(
             id=calibration_id,
             workspace=self.workspace,
             policy_hash=policy.hash,
@@ -75,13 +86,6 @@ class Recalibrator:
             measurement_hashes=policy.measurement_hashes,
             routes=await self.ledger.route_counts(self.workspace),
         )
-        await self.registry.save_calibration(
-            calibration_id=calibration.id,
-            workspace=self.workspace,
-            body=canonical_json(calibration_json(calibration)),
-            at=now,
-        )
-        return calibration
 
     async def activate(self, calibration_id: str, *, by: str, note: str = "") -> None:
         """Make a stored calibration's certificates current. Raises NotFound."""

@@ -53,7 +53,8 @@ class SliceCalibration:
     `maps` are by stratum, `judged` and `unjudged`; one that could not be fitted says why.
     `reliability` is that of the composite over all labels; `calibrated` that of the maps fitted
     on one fold, over the other, so that it is no praise of one's own fit. `labels` counts labels
-    by how they came about.
+    by how they came about. The tallies are what these rest on: `composite` behind `reliability`,
+    `certified_on` behind `verdict` and `curve`, `held_out` behind `calibrated`.
     """
 
     slice_key: str
@@ -64,6 +65,9 @@ class SliceCalibration:
     curve: tuple[CurvePoint, ...]
     labels: Mapping[str, int]
     data_hash: str
+    composite: Tally
+    certified_on: Tally
+    held_out: Tally | None
 
     @property
     def certificate(self) -> Certificate | None:
@@ -92,15 +96,19 @@ def _calibrate_slice(
     if on_maps and isinstance(verdict, Certificate):
         verdict = replace(verdict, scale=Scale.CALIBRATED)
     fitted = {name: m for name, m in fit_only[key].items() if not isinstance(m, Unfitted)}
+    held_out = _mapped_tally(held, fit_only[key]) if fitted else None
     return SliceCalibration(
         slice_key=key,
         verdict=verdict,
         maps=maps,
         reliability=reliability(composite),
-        calibrated=reliability(_mapped_tally(held, fit_only[key])) if fitted else None,
+        calibrated=None if held_out is None else reliability(held_out),
         curve=risk_coverage(certified_on),
         labels=_by_origin(one.rows),
         data_hash=composite.data_hash,
+        composite=composite,
+        certified_on=certified_on,
+        held_out=held_out,
     )
 
 
