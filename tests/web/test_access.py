@@ -63,6 +63,10 @@ MAY = {
     ("GET", "/v1/calibrations"): {REVIEWER, ADMIN, AUDITOR},
     ("POST", "/v1/calibrations"): {ADMIN},
     ("POST", "/v1/calibrations/none/activate"): {ADMIN},
+    ("POST", "/v1/calibrations/none/rollback"): {ADMIN},
+    ("GET", "/v1/audits"): {REVIEWER, ADMIN},
+    ("GET", "/v1/audits/none"): {REVIEWER, ADMIN},
+    ("GET", "/v1/logbook"): {REVIEWER, ADMIN, AUDITOR},
     ("GET", "/metrics"): {REVIEWER, ADMIN, AUDITOR},
 }
 
@@ -90,8 +94,8 @@ def test_the_table_of_roles_is_complete(shared: Served) -> None:
 
 
 def test_an_agent_never_labels(shared: Served) -> None:
-    """Only reviewers and admins record outcomes, and only admins incidents and audits (G34)."""
-    made = shared.decide().json()["id"]
+    """Only reviewers and admins record outcomes, and only admins what nobody asked for (G34)."""
+    made = shared.decide(slice_key="replies", output="Hi.").json()["id"]
     body = {"decision_id": made, "action": "approve"}
     assert shared.call("POST", "/v1/outcomes", AGENT, json=body).status_code == 403
     assert shared.call("POST", "/v1/outcomes", AUDITOR, json=body).status_code == 403

@@ -13,9 +13,11 @@ from starlette.types import Receive, Scope, Send
 from sureline.bootstrap import Services
 from sureline.errors import NotFound
 from sureline.web.api import (
+    audits,
     calibrations,
     decisions,
     health,
+    logbook,
     outcomes,
     policies,
     slices,
@@ -34,10 +36,12 @@ DESCRIPTION_PATH = "/openapi.json"
 OPERATIONS: tuple[Operation, ...] = (
     *decisions.OPERATIONS,  # first: the address that is asked most is found soonest
     *outcomes.OPERATIONS,
+    *audits.OPERATIONS,
     *switches.OPERATIONS,
     *policies.OPERATIONS,
     *slices.OPERATIONS,
     *calibrations.OPERATIONS,
+    *logbook.OPERATIONS,
     *health.OPERATIONS,
 )
 

@@ -55,6 +55,15 @@ async def activate(call: Call) -> Reply:
     return Reply.json({"kind": "calibration", "subject": wanted, "by": call.key.name})
 
 
+async def rollback(call: Call) -> Reply:
+    """Make current again what was before this calibration."""
+    check_whole(call)
+    change = await call.context.services.calibrations.rollback(
+        by=call.key.name, note=call.body.get("note", ""), expected=call.params["id"]
+    )
+    return Reply.json({"kind": "calibration", "subject": change.after, "by": change.by})
+
+
 OPERATIONS = (
     Operation(
         method="GET",
@@ -86,5 +95,18 @@ OPERATIONS = (
         may_be_empty=True,
         answers={200: Answer("The calibration holds now.", ActivatedShape)},
         problems=frozenset({404}),
+    ),
+    Operation(
+        method="POST",
+        path="/v1/calibrations/{id}/rollback",
+        name="rollbackCalibration",
+        about="Take the active calibration back: the one before it holds again, in every process. "
+        "Refused if another calibration is active, or if there is none before it.",
+        run=rollback,
+        roles=ADMINS,
+        body=ActivationFields,
+        may_be_empty=True,
+        answers={200: Answer("The calibration that holds now.", ActivatedShape)},
+        problems=frozenset({409}),
     ),
 )

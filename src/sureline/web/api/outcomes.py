@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.types import Receive
 
+from sureline.application.audit import is_drawn
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.keys import Role
 from sureline.core.values.outcome import Outcome, OutcomeSource
@@ -17,6 +18,7 @@ from sureline.web.faults import ClientGone
 from sureline.web.operation import ALL_ROLES, Answer, Call, Operation, QueryNumber
 from sureline.web.reply import Reply
 
+_REVIEWED = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
 _LABELLERS = frozenset({Role.REVIEWER, Role.ADMIN})
 WAIT = QueryNumber(
     name="wait",
@@ -31,9 +33,13 @@ async def record(call: Call) -> Reply:
     """Append an outcome; agents never reach this (G34)."""
     fields = dict(call.body)
     source = OutcomeSource(fields.pop("source", OutcomeSource.REVIEW))
-    if call.key.role is Role.REVIEWER and source is not OutcomeSource.REVIEW:
-        raise Forbidden(f"a reviewer's key records reviews; {source} takes an admin key")
+    if call.key.role is Role.REVIEWER and source not in _REVIEWED:
+        raise Forbidden(f"a reviewer's key records reviews and audits; {source} takes an admin key")
     stored = await decision_of(call, fields["decision_id"])
+    if call.key.role is Role.REVIEWER and source is OutcomeSource.AUDIT and not is_drawn(stored):
+        raise Forbidden(
+            "this decision was not drawn for the audit, so its audit takes an admin key"
+        )
     fields.setdefault("by", call.key.name)
     fields["edited_fields"] = tuple(fields.get("edited_fields", ()))
     answer = GivenAnswer(source=source, **fields)
@@ -106,7 +112,7 @@ OPERATIONS = (
         path="/v1/outcomes",
         name="recordOutcome",
         about="Record what a person did with an output, or what became of it later. Reviewer keys "
-        "record reviews, admin keys every source.",
+        "record reviews, and audits of what was drawn for them; admin keys every source.",
         run=record,
         roles=_LABELLERS,
         body=OutcomeFields,
