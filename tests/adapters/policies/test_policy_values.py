@@ -25,7 +25,7 @@ from sureline.core.values.policy import (
 from sureline.core.values.proposal import Generator, Stakes
 from sureline.errors import PolicyError
 
-STARTER = files("sureline.adapters.policies").joinpath("starter")
+STARTER = files("sureline.cli").joinpath("starter")
 
 DESIGNED = """
 version: 1
