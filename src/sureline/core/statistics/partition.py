@@ -17,8 +17,8 @@ from sureline.core.statistics.critical import FAR, NEAR, critical_values
 METHOD = "weighted_partition"
 """Name of this test, with exact critical values, on certificates."""
 
-RATIO = 1.01
-"""Growth of the grid of bands; shapes power, not validity."""
+RATIO, RATIO_LARGE, LARGE = 1.01, 1.02, 100_000
+"""Growth of the grid of bands, and from `LARGE` labels on; shapes power, not validity."""
 
 _ROUNDING = 1e-9
 
@@ -31,7 +31,8 @@ def _anchors(smallest: int, n: int) -> Counts:
     anchors, anchor = [], smallest
     while anchor < n:
         anchors.append(anchor)
-        anchor = max(anchor + 1, math.ceil(anchor * RATIO))
+        ratio = RATIO if anchor < LARGE else RATIO_LARGE
+        anchor = max(anchor + 1, math.ceil(anchor * ratio))
     return np.asarray([*anchors, n], np.int64)
 
 
