@@ -39,6 +39,7 @@ from sureline.application.ports.registry import Registry
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.reporter import Reporter
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
 from sureline.config import EnvironmentSwitch
@@ -114,6 +115,17 @@ class Services:
     def watcher(self) -> Watcher:
         """Return what watches precision, scores and automation."""
         return Watcher(
+            ledger=self.ledger,
+            registry=self.registry,
+            policies=self.policies,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def reporter(self) -> Reporter:
+        """Return what draws up the calibration report."""
+        return Reporter(
             ledger=self.ledger,
             registry=self.registry,
             policies=self.policies,

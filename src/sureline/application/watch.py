@@ -97,7 +97,10 @@ class WatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watcher:
-    """Watches one workspace, and gives a slice whose precision fell to people."""
+    """Watches one workspace, and gives a slice whose precision fell to people.
+
+    With `acts` False it only looks.
+    """
 
     ledger: Ledger
     registry: Registry
@@ -105,6 +108,7 @@ class Watcher:
     clock: Clock
     workspace: str
     settings: WatchSettings = field(default_factory=WatchSettings)
+    acts: bool = True
 
     async def watch(self) -> WatchReport:
         """Look at every slice once. Doing it again changes nothing more. Raises PolicyError.
@@ -140,7 +144,8 @@ class Watcher:
         since = guard_start(rows, activated)
         guard = await self._guard(one, measurement, since)
         is_on = bool(rows) and rows[-1].on
-        if guard.tripped and not is_on:
+        turned = self.acts and guard.tripped and not is_on
+        if turned:
             await self._trip(one, guard, now)
         scores = await self.ledger.score_counts(self.workspace, key, measurement)
         months = _months(days)
@@ -149,8 +154,8 @@ class Watcher:
             target=one.target_precision,
             guard=guard,
             guard_since=since,
-            turned=guard.tripped and not is_on,
-            with_people=guard.tripped or is_on,
+            turned=turned,
+            with_people=turned or is_on,
             due=len(await self.ledger.due_audits(self.workspace, key, MOST)),
             detection=self._detection(one, guard, days, now),
             drift=self._drift(scores, days, activated, now),

@@ -1,0 +1,143 @@
+"""The calibration report as one frozen value: figures first, drawing later (L1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from typing import Any
+
+from sureline.application.mistakes import Mistakes
+from sureline.application.report import Curve
+from sureline.application.route_rates import RouteRates
+from sureline.application.watch import SliceWatch
+from sureline.core.learning.levers import Lever
+from sureline.core.learning.suggestions import Advice, Band, Share, Suggestion
+from sureline.core.statistics.brier_interval import BrierScore, brier_score
+from sureline.core.statistics.curves import Histogram
+from sureline.core.statistics.reliability import Reliability, reliability
+from sureline.core.statistics.smooth_ece import smooth_ece
+from sureline.core.statistics.tally import Tally
+
+TABLES_LEFT_OUT = frozenset({"tables"})
+"""Parts of values that reports do not show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """What scores are worth on some labels: by bucket, and summed up.
+
+    Errors are in [0, 1] and None without labels; `brier` has its 95 % interval.
+    """
+
+    table: Reliability
+    brier: BrierScore | None
+    smooth_ece: float | None
+
+    @classmethod
+    def of(cls, tally: Tally) -> Quality:
+        """Measure labelled scores."""
+        return cls(table=reliability(tally), brier=brier_score(tally), smooth_ece=smooth_ece(tally))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """All composites, labelled or not: those since `since` (a Monday) and those before it."""
+
+    since: date
+    recent: Histogram
+    reference: Histogram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceReport:
+    """All that the report says of one slice.
+
+    `advice` is the most urgent of `suggestions`, `command` what carries it out (None: it takes
+    thought). `held` is what is automated now, `sentence` says what the labels prove or lack.
+    `before` is the composite on all labels that are a fair sample, `after` the calibrated value
+    on labels that the map has not seen, None where there is no map. `right` counts correct labels
+    of that sample, `approved` people's answers to drafts; `labels` counts by origin. `watch` is
+    None where nobody watched.
+    """
+
+    slice_key: str
+    mode: str
+    target: float
+    delta: float
+    advice: Advice
+    command: str | None
+    suggestions: tuple[Suggestion, ...]
+    levers: tuple[Lever, ...]
+    held: Band | None
+    held_by: str
+    sentence: str
+    certified: bool
+    labels_missing: int | None
+    before: Quality
+    after: Quality | None
+    curve: Curve
+    scores: Scores
+    labels: Mapping[str, int]
+    right: Share
+    approved: Share
+    routes: RouteRates
+    mistakes: Mistakes
+    watch: SliceWatch | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationReport:
+    """What the labels and decisions of one workspace say at one moment.
+
+    `calibration` is the one reported on, `active` the one in force (None: none).
+    """
+
+    at: datetime
+    workspace: str
+    policy: str
+    calibration: str
+    active: str | None
+    slices: tuple[SliceReport, ...]
+    routes: RouteRates
+    notes: tuple[str, ...]
+
+    def advised(self, advice: Advice) -> tuple[SliceReport, ...]:
+        """Return the slices that need this."""
+        return tuple(one for one in self.slices if one.advice is advice)
+
+
+def report_json(report: CalibrationReport) -> dict[str, Any]:
+    """Return the same numbers as JSON values; moments and dates as ISO 8601."""
+    found: dict[str, Any] = _plain(asdict(report))
+    for shown, one in zip(found["slices"], report.slices, strict=True):
+        shown["routes"] = _rates(one.routes)
+    found["routes"] = _rates(report.routes)
+    return found
+
+
+def _rates(rates: RouteRates) -> dict[str, Any]:
+    return {
+        name: [
+            {
+                "first": period.first.isoformat(),
+                "routes": dict(period.routes),
+                "decisions": period.decisions,
+                "automation": period.automation,
+                "low": period.low,
+            }
+            for period in periods
+        ]
+        for name, periods in (("weeks", rates.weeks), ("months", rates.months))
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of dictionaries, sequences, dates and texts as JSON has it."""
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items() if key not in TABLES_LEFT_OUT}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return value

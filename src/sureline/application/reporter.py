@@ -1,0 +1,201 @@
+"""Draw up the calibration report of a workspace: one reading, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sureline.application.calibration_report import (
+    CalibrationReport,
+    Quality,
+    Scores,
+    SliceReport,
+)
+from sureline.application.current import CALIBRATION, active_certificates
+from sureline.application.mistakes import MistakeReader
+from sureline.application.policies import PolicyBook
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
+from sureline.application.ports.registry import Registry
+from sureline.application.recalibrate import Calibration
+from sureline.application.report import Curve
+from sureline.application.report_words import verdict_sentence
+from sureline.application.route_rates import route_rates
+from sureline.application.slice_sources import (
+    RECENT_WEEKS,
+    SliceSources,
+    lever_facts,
+    score_band,
+    slice_facts,
+)
+from sureline.application.watch import SliceWatch, WatchReport
+from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.core.learning.calibrate import SliceCalibration
+from sureline.core.learning.levers import levers
+from sureline.core.learning.suggestions import (
+    Suggestion,
+    suggest,
+)
+from sureline.core.statistics.bins import scores_of
+from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
+from sureline.core.values.certificate import Certificate
+from sureline.core.values.periods import day_number, first_day_of, week_number
+from sureline.core.values.policy import Mode, Policy
+
+POINTS = 60
+"""Points of a risk-coverage curve that are drawn."""
+NOTES = (
+    "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
+    "near-unanimous approval alone does not justify a looser threshold.",
+    "Clusters of rejected tasks are left out.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporter:
+    """Draws up reports of one workspace."""
+
+    ledger: Ledger
+    registry: Registry
+    policies: PolicyBook
+    clock: Clock
+    workspace: str
+
+    async def report(
+        self, calibration: Calibration, watched: WatchReport | None = None
+    ) -> CalibrationReport:
+        """Report on a calibration; the guard's evidence is in it where somebody watched."""
+        policy = await self.policies.latest()
+        days = await self.ledger.route_days(self.workspace)
+        active = await self.registry.active(self.workspace, CALIBRATION)
+        certificates = await active_certificates(self.registry, self.workspace)
+        watches = {} if watched is None else {one.slice_key: one for one in watched.slices}
+        known = active is not None and active.subject == calibration.id
+        activate = None if known else f"sureline calibration activate {calibration.id} --by NAME"
+        slices = []
+        for one in calibration.slices:
+            key = one.slice_key
+            sources = await self._read(
+                policy, one, certificates.get(key), days, watches.get(key), activate
+            )
+            slices.append(await self._slice(sources))
+        return CalibrationReport(
+            at=self.clock.now(),
+            workspace=self.workspace,
+            policy=calibration.policy_hash,
+            calibration=calibration.id,
+            active=None if active is None else active.subject,
+            slices=tuple(slices),
+            routes=route_rates(days),
+            notes=NOTES if watched else (*NOTES, "The guard was not asked for this report."),
+        )
+
+    async def _read(
+        self,
+        policy: Policy,
+        one: SliceCalibration,
+        certificate: Certificate | None,
+        days: Sequence[RouteDay],
+        watch: SliceWatch | None,
+        activate: str | None,
+    ) -> SliceSources:
+        key, now = one.slice_key, self.clock.now()
+        slice_policy, measurement = policy.slices[key], policy.measurement_hashes[key]
+        return SliceSources(
+            policy=slice_policy,
+            measurement=measurement,
+            calibrated=one,
+            threshold=threshold_now(
+                slice_policy,
+                certificate,
+                measurement_hash=measurement,
+                stakes=slice_policy.stakes,
+                now=now,
+            ),
+            labels=await self.ledger.label_counts(
+                self.workspace,
+                key,
+                measurement,
+                since_week=week_number(day_number(now) - slice_policy.window_days),
+            ),
+            scores=await self.ledger.score_counts(self.workspace, key, measurement),
+            days=[day for day in days if day.slice_key == key],
+            watch=watch,
+            now=now,
+            activate=activate,
+        )
+
+    async def _slice(self, of: SliceSources) -> SliceReport:
+        one, policy = of.calibrated, of.policy
+        mistakes = await MistakeReader(ledger=self.ledger, workspace=self.workspace).read(
+            one.slice_key,
+            of.measurement,
+            since=of.now - timedelta(days=policy.window_days),
+            band=score_band(of),
+        )
+        facts = slice_facts(of, mistakes)
+        suggestions = suggest(facts)
+        return SliceReport(
+            slice_key=one.slice_key,
+            mode=policy.mode,
+            target=policy.target_precision,
+            delta=policy.delta,
+            advice=suggestions[0].advice,
+            command=_command(suggestions[0], policy.mode, of.activate),
+            suggestions=suggestions,
+            levers=levers(lever_facts(of, facts.held or facts.proposed)),
+            held=facts.held,
+            held_by="nothing" if facts.held is None else _held_by(of.threshold),
+            sentence=verdict_sentence(one.verdict),
+            certified=one.certificate is not None,
+            labels_missing=facts.labels_missing,
+            before=Quality.of(one.composite),
+            after=None if one.held_out is None else Quality.of(one.held_out),
+            curve=_curve(one),
+            scores=_scores(of.scores, of.now),
+            labels=one.labels,
+            right=facts.right,
+            approved=facts.approved,
+            routes=route_rates(of.days),
+            mistakes=mistakes,
+            watch=of.watch,
+        )
+
+
+def _held_by(threshold: Threshold) -> str:
+    return "hypothesis" if threshold.uncertified else "certificate"
+
+
+def _command(first: Suggestion, mode: Mode, activate: str | None) -> str | None:
+    """Say how to do what is suggested where one command or setting does it."""
+    if first.code not in {"first_certificate", "lower_threshold", "higher_threshold"}:
+        return None
+    setting = None if mode is Mode.ROUTE else "set mode: route for this slice in the policy"
+    return "; then ".join(step for step in (activate, setting) if step) or None
+
+
+def _curve(one: SliceCalibration) -> Curve:
+    found = one.certificate
+    return Curve(
+        slice_key=one.slice_key,
+        points=risk_coverage(one.certified_on, points=POINTS),
+        certified=None
+        if found is None
+        else CurvePoint(
+            threshold=found.threshold,
+            coverage=found.coverage,
+            precision=found.correct / found.in_band,
+        ),
+    )
+
+
+def _scores(scores: Sequence[ScoreCount], now: datetime) -> Scores:
+    since = week_number(day_number(now)) - RECENT_WEEKS + 1
+    recent = [one for one in scores if one.week >= since]
+    before = [one for one in scores if one.week < since]
+    return Scores(
+        since=first_day_of(since),
+        recent=histogram(scores_of([o.score_bin for o in recent]), [o.count for o in recent]),
+        reference=histogram(scores_of([o.score_bin for o in before]), [o.count for o in before]),
+    )
