@@ -43,6 +43,7 @@ label_counts = Table(
         "correct",
         "stream",
     ),
+    sqlite_with_rowid=False,  # read by key, thousands of rows at a time
 )
 
 route_counts = Table(
@@ -70,4 +71,5 @@ score_counts = Table(
     PrimaryKeyConstraint(
         "workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"
     ),
+    sqlite_with_rowid=False,
 )

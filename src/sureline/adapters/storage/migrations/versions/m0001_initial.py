@@ -35,8 +35,18 @@ _APPEND_ONLY = (
 )
 
 
-def _table(name: str, columns: str, *, key: tuple[str, ...], unique: tuple[str, ...] = ()) -> None:
-    """Create a table from `name type, ...`; a question mark admits null."""
+def _table(
+    name: str,
+    columns: str,
+    *,
+    key: tuple[str, ...],
+    unique: tuple[str, ...] = (),
+    by_key: bool = False,
+) -> None:
+    """Create a table from `name type, ...`; a question mark admits null.
+
+    `by_key` keeps the rows in the key's index on SQLite, so that reading by it looks nowhere else.
+    """
     parts: list[sa.schema.SchemaItem] = []
     for column in columns.split(", "):
         column_name, kind = column.split(" ")
@@ -46,7 +56,7 @@ def _table(name: str, columns: str, *, key: tuple[str, ...], unique: tuple[str, 
     parts.append(sa.PrimaryKeyConstraint(*key, name=f"pk_{name}"))
     if unique:
         parts.append(sa.UniqueConstraint(*unique, name=f"uq_{name}_{'_'.join(unique)}"))
-    op.create_table(name, *parts)
+    op.create_table(name, *parts, sqlite_with_rowid=not by_key)
 
 
 def upgrade() -> None:
@@ -163,6 +173,7 @@ def _create_what_follows() -> None:
             "correct",
             "stream",
         ),
+        by_key=True,
     )
     _table(
         "route_counts",
@@ -174,6 +185,7 @@ def _create_what_follows() -> None:
         "workspace text, slice_key text, measurement_hash text, week integer, "
         "score_bin integer, stream text, count bigint",
         key=("workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"),
+        by_key=True,
     )
 
 
