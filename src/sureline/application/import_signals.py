@@ -82,11 +82,19 @@ class SignalImport:
         now = self.clock.now()
         if self.mapped.slice_key is not None:
             self._check((await self.currents.latest(self.mapped.slice_key)).policy)
-        for chunk in table.chunks(self.mapped.names):
+        faults: list[Imported] = []
+
+        def on_fault(place: int, error: InvalidInput) -> None:
+            faults.append(Imported(place=place, error=error))
+
+        for chunk in table.chunks(self.mapped.names, on_fault=on_fault):
             for start in range(0, len(chunk.places), BATCH):
                 end = min(start + BATCH, len(chunk.places))
                 columns = {name: cells[start:end] for name, cells in chunk.columns.items()}
                 yield await self._take(list(self._rows(chunk.places[start:end], columns, now)), now)
+            yield list(faults)
+            faults.clear()
+        yield faults
 
     def _rows(
         self, places: Sequence[int], columns: Mapping[str, Sequence[Any]], now: datetime
@@ -217,12 +225,12 @@ class SignalImport:
             secret=self.secret,
         )
         policy = case.policy
-        assessed = assess(read.row.signals, policy)
+        assessed = assess(read.row.signals, policy, maps=case.current.maps)
         judging = should_judge(
             assessed,
             policy,
             stakes=case.at_stake.stakes,
-            threshold=case.threshold.auto,
+            threshold=case.threshold,
             secret=self.secret,
             decision_id=case.id,
         )

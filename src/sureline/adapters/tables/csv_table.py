@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
-from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
-from sureline.application.ports.tables import Chunk
+from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines, fault
+from sureline.application.ports.tables import Chunk, OnFault
 from sureline.errors import InvalidInput
 
 
@@ -22,36 +22,45 @@ class CsvTable:
         self._path = path
 
     def chunks(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]] = (),
+        on_fault: OnFault | None = None,
     ) -> Iterator[Chunk]:
         """Read the rows; see the port."""
-        return matching(self._read(columns, where), where, self.name)
+        return matching(self._read(columns, where, on_fault), where, self.name)
 
     def estimated_rows(self) -> int:
         """Count the lines but the header's; fields of several lines make it too many."""
         return max(0, counted_lines(self._path) - 1)
 
     def _read(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]],
+        on_fault: OnFault | None,
     ) -> Iterator[Chunk]:
-        rows = self._rows()
+        rows = self._rows(on_fault)
         _, header = next(rows)
         wanted = wanted_columns(columns, where, header, self.name)
         index = [header.index(column) for column in wanted]
         places: list[int] = []
         values: list[list[str]] = []
         for place, row in rows:
+            if len(row) != len(header):
+                fault(place, self._ragged(row, len(header), place), on_fault)
+                continue
             places.append(place)
-            values.append(self._picked(row, index, len(header), place))
+            values.append([row[i] for i in index])
             if len(places) == CHUNK:
                 yield _chunk(places, wanted, values)
                 places, values = [], []
         if places:
             yield _chunk(places, wanted, values)
 
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+    def _rows(self, on_fault: OnFault | None) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and fields of the header and of each row; blank lines are no rows."""
-        lines = decoded_lines(self._path)
+        lines = decoded_lines(self._path, on_fault)
         skipped, header_line = next(
             ((i, line) for i, line in enumerate(lines, start=1) if line.strip()), (1, "")
         )
@@ -74,13 +83,10 @@ class CsvTable:
             raise InvalidInput(f"{self.name}: column {min(repeated)!r} appears more than once")
         return header
 
-    def _picked(self, row: list[str], index: list[int], width: int, place: int) -> list[str]:
-        if len(row) != width:
-            raise InvalidInput(
-                f"{self.name}, line {place}: expected {width} fields as in the header, "
-                f"got {len(row)}"
-            )
-        return [row[i] for i in index]
+    def _ragged(self, row: list[str], width: int, place: int) -> InvalidInput:
+        return InvalidInput(
+            f"{self.name}, line {place}: expected {width} fields as in the header, got {len(row)}"
+        )
 
 
 def _chunk(places: list[int], names: Sequence[str], rows: list[list[str]]) -> Chunk:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
-from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
-from sureline.application.ports.tables import Chunk
+from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines, fault
+from sureline.application.ports.tables import Chunk, OnFault
 from sureline.errors import InvalidInput
 
 
@@ -23,54 +23,63 @@ class JsonlTable:
         self._path = path
 
     def chunks(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]] = (),
+        on_fault: OnFault | None = None,
     ) -> Iterator[Chunk]:
         """Read the rows; see the port. A key that a later line lacks is an error."""
-        return matching(self._read(columns, where), where, self.name)
+        return matching(self._read(columns, where, on_fault), where, self.name)
 
     def estimated_rows(self) -> int:
         """Count the lines."""
         return counted_lines(self._path)
 
     def _read(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]]
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]],
+        on_fault: OnFault | None,
     ) -> Iterator[Chunk]:
         wanted: tuple[str, ...] | None = None
         places: list[int] = []
         rows: list[list[Any]] = []
-        for place, record in self._records():
+        for place, record in self._records(on_fault):
             if wanted is None:
                 wanted = wanted_columns(columns, where, tuple(record), self.name)
+            missing = next((column for column in wanted if column not in record), None)
+            if missing is not None:
+                error = InvalidInput(f"{self.name}, line {place}: no key {missing!r}")
+                fault(place, error, on_fault)
+                continue
             places.append(place)
-            rows.append(self._picked(record, wanted, place))
+            rows.append([record[column] for column in wanted])
             if len(places) == CHUNK:
                 yield _chunk(places, wanted, rows)
                 places, rows = [], []
         if places and wanted is not None:
             yield _chunk(places, wanted, rows)
 
-    def _records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        for place, line in enumerate(decoded_lines(self._path), start=1):
+    def _records(self, on_fault: OnFault | None) -> Iterator[tuple[int, dict[str, Any]]]:
+        for place, line in enumerate(decoded_lines(self._path, on_fault), start=1):
             if not line.strip():
                 continue
             try:
-                record = json.loads(line, parse_constant=_refuse)
-            except (ValueError, RecursionError) as error:
-                raise InvalidInput(
-                    f"{self.name}, line {place}: expected a JSON object: {error}"
-                ) from error
-            if not isinstance(record, dict):
-                raise InvalidInput(
-                    f"{self.name}, line {place}: expected a JSON object, "
-                    f"got {type(record).__name__}"
-                )
+                record = self._record(line)
+            except InvalidInput as error:
+                located = InvalidInput(f"{self.name}, line {place}: {error}")
+                fault(place, located, on_fault)
+                continue
             yield place, record
 
-    def _picked(self, record: dict[str, Any], wanted: Sequence[str], place: int) -> list[Any]:
-        for column in wanted:
-            if column not in record:
-                raise InvalidInput(f"{self.name}, line {place}: no key {column!r}")
-        return [record[column] for column in wanted]
+    def _record(self, line: str) -> dict[str, Any]:
+        try:
+            record = json.loads(line, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"expected a JSON object: {error}") from error
+        if not isinstance(record, dict):
+            raise InvalidInput(f"expected a JSON object, got {type(record).__name__}")
+        return record
 
 
 def _refuse(constant: str) -> NoReturn:

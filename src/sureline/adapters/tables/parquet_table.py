@@ -8,7 +8,7 @@ from typing import Any
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
 from sureline.adapters.tables.lines import CHUNK
-from sureline.application.ports.tables import Chunk
+from sureline.application.ports.tables import Chunk, OnFault
 from sureline.errors import InvalidInput, MissingExtra
 
 
@@ -22,7 +22,10 @@ class ParquetTable:
         self._path = path
 
     def chunks(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]] = (),
+        on_fault: OnFault | None = None,  # noqa: ARG002 - its rows all have one shape
     ) -> Iterator[Chunk]:
         """Read the rows; see the port."""
         return matching(self._read(columns, where), where, self.name)

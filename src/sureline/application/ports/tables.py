@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from sureline.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,10 @@ class Chunk:
     columns: Mapping[str, Sequence[Any]]
 
 
+OnFault = Callable[[int, InvalidInput], None]
+"""Is told of a row that cannot be read: its place, and why."""
+
+
 class Table(Protocol):
     """A table that is read in chunks, so that its size does not matter.
 
@@ -29,7 +35,10 @@ class Table(Protocol):
     unit: str
 
     def chunks(
-        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]] = ()
+        self,
+        columns: Sequence[str] | None,
+        where: Sequence[tuple[str, str]] = (),
+        on_fault: OnFault | None = None,
     ) -> Iterator[Chunk]:
         """Read `columns` (None: all) of the rows in which every (column, value) of `where` holds.
 
@@ -37,6 +46,9 @@ class Table(Protocol):
         file, line or row, and what was expected: a missing column, a row of another shape, bytes
         that are not UTF-8, an unreadable file, or no row left by `where`. Raises MissingExtra
         where the format needs a library that is not installed.
+
+        With `on_fault`, a single row or line that cannot be read is told to it, with its place,
+        and left out; the reading goes on.
         """
 
     def estimated_rows(self) -> int:
