@@ -64,6 +64,7 @@ def assemble(
         confidence=case.threshold.compared(assessed),
         composite=assessed.composite,
         calibrated=assessed.calibrated,
+        extrapolated=assessed.extrapolated,
         threshold=case.threshold.auto,
         certificate=case.threshold.certificate,
         uncertified=case.threshold.uncertified,

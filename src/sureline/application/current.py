@@ -13,7 +13,7 @@ from sureline.application.ports.registry import Registry
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.values.certificate import Certificate, ErrorRate, Scale
 from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
-from sureline.errors import UnknownSlice
+from sureline.errors import InvalidInput, UnknownSlice
 
 CALIBRATION = "calibration"
 
@@ -60,6 +60,13 @@ class Currents:
     async def _load(self, activation_mark: int) -> dict[str, Current]:
         policy: Policy = await self._policies.current(activation_mark)
         calibration = await active_calibration(self._registry, self._workspace)
+        try:
+            return self._wired(policy, calibration)
+        except (InvalidInput, KeyError, TypeError, ValueError):
+            # A damaged calibration certifies nothing; people decide until another is activated.
+            return self._wired(policy, {})
+
+    def _wired(self, policy: Policy, calibration: Mapping[str, Any]) -> dict[str, Current]:
         certificates = certificates_of(calibration, self._workspace)
         return {
             key: Current(
@@ -103,9 +110,16 @@ def maps_of(calibration: Mapping[str, Any], slice_key: str, measurement_hash: st
     from sureline.core.statistics.calibration import Unfitted
     from sureline.core.statistics.map_json import map_from_json
 
-    fitted = {name: map_from_json(one) for name, one in entry["strata"].items()}
-    tables = {name: table_of(one) for name, one in fitted.items() if not isinstance(one, Unfitted)}
-    return SliceMaps(unjudged=tables.get(UNJUDGED), judged=tables.get(JUDGED))
+    read = {name: map_from_json(one) for name, one in entry["strata"].items()}
+    fitted = {name: one for name, one in read.items() if not isinstance(one, Unfitted)}
+    tables = {name: table_of(one) for name, one in fitted.items()}
+    ranges = {name: (one.low, one.high) for name, one in fitted.items()}
+    return SliceMaps(
+        unjudged=tables.get(UNJUDGED),
+        judged=tables.get(JUDGED),
+        unjudged_range=ranges.get(UNJUDGED, (0.0, 1.0)),
+        judged_range=ranges.get(JUDGED, (0.0, 1.0)),
+    )
 
 
 def certificate_from_json(entry: dict[str, Any]) -> Certificate:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sureline.application.current import CALIBRATION
+from sureline.application.current import CALIBRATION, active_calibration
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
@@ -17,6 +17,7 @@ from sureline.application.ports.registry import Activation, Registry
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.calibrate import SliceCalibration as SliceCalibration
 from sureline.core.learning.calibrate import SliceLabels, calibrate
+from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.certificate import Demand, Provenance
 from sureline.core.statistics.map_json import map_to_json
 from sureline.core.values.certificate import ErrorRate, Uncertified
@@ -31,6 +32,7 @@ class Calibration:
     """What the labels say at one moment; changes nothing until a person activates it (L2).
 
     `data_hash` names the labels of all slices; `routes` counts decisions by slice and route.
+    `earlier` are the maps in force: where no new one can be fitted, the old one stays.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Calibration:
     created_at: datetime
     slices: tuple[SliceCalibration, ...]
     measurement_hashes: Mapping[str, str]
+    earlier: Mapping[str, Any]
     routes: Mapping[str, Mapping[str, int]]
 
 
@@ -74,8 +77,10 @@ class Recalibrator:
         policy = await self.policies.latest()
         labels = await self._labels(policy, self.clock.now())
         data_hash = _digest([[key, labels_hash(rows)] for key, rows in labels.items()])
+        earlier = await active_calibration(self.registry, self.workspace)
         calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
-        now = await self._dated(calibration_id)
+        now, kept = await self._begun(calibration_id)
+        kept = earlier.get("maps", {}) if kept is None else kept
         return Calibration(
             id=calibration_id,
             workspace=self.workspace,
@@ -84,6 +89,7 @@ class Recalibrator:
             created_at=now,
             slices=self._calibrate(policy, labels, now),
             measurement_hashes=policy.measurement_hashes,
+            earlier=kept,
             routes=await self.ledger.route_counts(self.workspace),
         )
 
@@ -103,12 +109,16 @@ class Recalibrator:
             )
         )
 
-    async def _dated(self, calibration_id: str) -> datetime:
-        """Return when these labels were first calibrated under this policy: now, or then."""
+    async def _begun(self, calibration_id: str) -> tuple[datetime, dict[str, Any] | None]:
+        """Return when these labels were first calibrated under this policy: now, or then.
+
+        Then the maps of that time stand for those in force, so that the result is the same.
+        """
         stored = await self.registry.calibration(calibration_id)
         if stored is None:
-            return self.clock.now()
-        return datetime.fromisoformat(json.loads(stored)["created_at"])
+            return self.clock.now(), None
+        before = json.loads(stored)
+        return datetime.fromisoformat(before["created_at"]), before["maps"]
 
     async def _labels(self, policy: Policy, now: datetime) -> dict[str, Sequence[LabelCount]]:
         """Return each slice's labels of its present measurement, in its window."""
@@ -177,13 +187,7 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             for one in calibration.slices
             if isinstance(one.verdict, Uncertified)
         ],
-        "maps": {
-            one.slice_key: {
-                "measurement_hash": calibration.measurement_hashes[one.slice_key],
-                "strata": {name: map_to_json(fitted) for name, fitted in one.maps.items()},
-            }
-            for one in calibration.slices
-        },
+        "maps": {one.slice_key: _maps_json(calibration, one) for one in calibration.slices},
         "labels": {one.slice_key: dict(one.labels) for one in calibration.slices},
         "reliability": {one.slice_key: asdict(one.reliability) for one in calibration.slices},
         "calibrated": {
@@ -194,6 +198,20 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             one.slice_key: [[p.threshold, p.coverage, p.precision] for p in one.curve]
             for one in calibration.slices
         },
+    }
+
+
+def _maps_json(calibration: Calibration, one: SliceCalibration) -> dict[str, Any]:
+    """Return a slice's maps; what could not be fitted keeps the map in force, if measured alike."""
+    measurement = calibration.measurement_hashes[one.slice_key]
+    before = calibration.earlier.get(one.slice_key, {})
+    kept = before.get("strata", {}) if before.get("measurement_hash") == measurement else {}
+    refused = {name: fitted for name, fitted in one.maps.items() if isinstance(fitted, Unfitted)}
+    new = {name: map_to_json(fitted) for name, fitted in one.maps.items()}
+    return {
+        "measurement_hash": measurement,
+        "strata": {**kept, **new, **{name: kept[name] for name in refused if name in kept}},
+        "refused": {name: map_to_json(fitted) for name, fitted in refused.items()},
     }
 
 

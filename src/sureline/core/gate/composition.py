@@ -43,10 +43,12 @@ def assess(
     if composite is not None and fatal:
         composite = min(composite, policy.fatal_cap)
     missing, young = _absences(by_name, policy)
+    judged = _is_measured(by_name.get(JUDGE))
     return Assessment(
         signals=tuple(signals),
         composite=composite,
-        calibrated=maps.at(composite, judged=_is_measured(by_name.get(JUDGE))),
+        calibrated=maps.at(composite, judged=judged),
+        extrapolated=maps.extrapolates(composite, judged=judged),
         fatal=fatal,
         unreadable=unreadable,
         missing=missing,

@@ -73,7 +73,9 @@ def reliability(tally: Tally, *, buckets: int = 10) -> Reliability:
         raise InvalidInput(f"expected at least 1, got {buckets}", field="buckets")
     edges = np.arange(buckets + 1) / buckets
     labels, correct = tally.counts
-    where = np.minimum(np.searchsorted(edges, tally.score, side="right") - 1, buckets - 1)
+    # A bin that reaches over an edge counts above it: round scores lie on the edges exactly.
+    place = tally.score if tally.upper is None else tally.upper
+    where = np.minimum(np.searchsorted(edges, place, side="right") - 1, buckets - 1)
     n = np.bincount(where, labels, buckets).astype(np.int64)
     right = np.bincount(where, correct, buckets).astype(np.int64)
     score = np.bincount(where, labels * tally.score, buckets)

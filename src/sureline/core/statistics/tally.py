@@ -20,7 +20,7 @@ class Tally:
     `threshold` falls; `{score >= threshold[i]}` holds `labels[i]` labels, `correct[i]` of them
     correct (both cumulative). `score` represents the entry in averages: the score itself, or the
     middle of its bin. Tied scores are one entry, so a band can never split them. `data_hash`
-    names the labels whatever their order.
+    names the labels whatever their order. `upper` is the highest score that an entry may hold.
     """
 
     threshold: NDArray[np.float64]
@@ -28,6 +28,7 @@ class Tally:
     labels: NDArray[np.int64]
     correct: NDArray[np.int64]
     data_hash: str
+    upper: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -85,6 +86,7 @@ def tally_counts(score_bins: ArrayLike, correct: ArrayLike, counts: ArrayLike) -
     return Tally(
         threshold=edges_of(used),
         score=scores_of(used),
+        upper=np.nextafter(edges_of(np.minimum(used + 1, BINS - 1)), 0.0),
         labels=np.cumsum(total[used]),
         correct=np.cumsum(right[used]),
         data_hash=_digest("bins", used, total[used], right[used]),

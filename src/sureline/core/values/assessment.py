@@ -21,14 +21,16 @@ class Assessment:
     """All signals, composed into one number in [0, 1].
 
     `composite` is None when no weighted signal was measured; `calibrated` is None where nothing
-    is calibrated. `fatal` says that a fatal check failed, `unreadable` that the output could not
-    even be parsed. `missing` adds a person (G15); `young` are signals left out because the slice
-    has too few verdicts yet, which keeps the slice from automating but not from being composed.
+    is calibrated, and `extrapolated` where no label was as low or as high. `fatal` says that a
+    fatal check failed, `unreadable` that the output could not even be parsed. `missing` adds a
+    person (G15); `young` are signals left out because the slice has too few verdicts yet, which
+    keeps the slice from automating but not from being composed.
     """
 
     signals: tuple[Signal, ...]
     composite: float | None
     calibrated: float | None = None
+    extrapolated: bool = False
     fatal: bool = False
     unreadable: bool = False
     missing: tuple[Missing, ...] = ()

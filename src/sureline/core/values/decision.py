@@ -52,6 +52,7 @@ class Decision:
     confidence: float | None
     composite: float | None
     calibrated: float | None
+    extrapolated: bool
     threshold: float | None
     certificate: str | None
     uncertified: bool
