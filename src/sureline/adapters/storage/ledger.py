@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.audited import AUDITED, DUE, DUE_IN, audited_label, due_audit
@@ -29,7 +30,7 @@ from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
-from sureline.adapters.storage.statement import json_list
+from sureline.adapters.storage.statement import Statement, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.stored_switches import (
     EVERY,
@@ -170,9 +171,9 @@ class SqlLedger:
     ) -> Sequence[DueAudit]:
         """Return up to `limit` audits that wait for a label, oldest first; None: of any slice."""
         if slice_key is None:
-            rows = self._database.fetch(DUE, (workspace, limit))
+            rows = await self._read_apart(DUE, (workspace, workspace, limit))
         else:
-            rows = self._database.fetch(DUE_IN, (workspace, slice_key, limit))
+            rows = await self._read_apart(DUE_IN, (workspace, slice_key, limit))
         return [due_audit(row) for row in rows]
 
     async def audited_labels(
@@ -180,8 +181,17 @@ class SqlLedger:
     ) -> Sequence[AuditedLabel]:
         """Return the labels of audited decisions made at or after `since`, as they came in."""
         earliest = _EVER if since is None else to_micros(since)
-        rows = self._database.fetch(AUDITED, (workspace, slice_key, measurement_hash, earliest))
+        rows = await self._read_apart(AUDITED, (workspace, slice_key, measurement_hash, earliest))
         return [audited_label(row) for row in rows]
+
+    async def _read_apart(self, statement: Statement, parameters: Sequence[Any]) -> list[Any]:
+        """Read what may take a while beside the loop and the other readers."""
+
+        def read() -> list[Any]:
+            with self._database.reader() as fetch:
+                return fetch(statement, parameters)
+
+        return await asyncio.to_thread(read)
 
     async def label_counts(
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
