@@ -15,6 +15,9 @@ from sureline.adapters.jobs.thread import JobThread as JobThread
 from sureline.adapters.policies import load_policy as load_policy
 from sureline.adapters.policies import policy_from_canonical
 from sureline.adapters.pydantic_model import validator_for_model
+from sureline.adapters.reports.calibration_html import (
+    write_calibration_html as write_calibration_html,
+)
 from sureline.adapters.search.check import CheckReport, check
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store, open_store
@@ -125,13 +128,7 @@ class Services:
     @property
     def reporter(self) -> Reporter:
         """Return what draws up the calibration report."""
-        return Reporter(
-            ledger=self.ledger,
-            registry=self.registry,
-            policies=self.policies,
-            clock=self.clock,
-            workspace=self.workspace,
-        )
+        return Reporter(recalibrator=self.recalibrator, watcher=self.watcher)
 
     @property
     def jobs(self) -> Jobs:

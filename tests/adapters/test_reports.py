@@ -127,7 +127,7 @@ def test_curve_fits_its_figure(lowest: float, floor: float) -> None:
     """The lower end of the precision axis lies below all points and the target."""
     point = replace(POINT, precision=lowest)
     curve = Curve(slice_key="a", points=(point,), certified=None)
-    assert curve_floor(replace(DATA, curves=(curve,))) == floor
+    assert curve_floor((curve,), 0.95) == floor
 
 
 def test_numbers_that_are_not_there_are_dashes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sureline.application.calibration_report import (
@@ -14,11 +14,8 @@ from sureline.application.calibration_report import (
 )
 from sureline.application.current import CALIBRATION, active_certificates
 from sureline.application.mistakes import MistakeReader
-from sureline.application.policies import PolicyBook
-from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
-from sureline.application.ports.registry import Registry
-from sureline.application.recalibrate import Calibration
+from sureline.application.recalibrate import Calibration, Recalibrator
 from sureline.application.report import Curve
 from sureline.application.report_words import verdict_sentence
 from sureline.application.route_rates import route_rates
@@ -29,7 +26,7 @@ from sureline.application.slice_sources import (
     score_band,
     slice_facts,
 )
-from sureline.application.watch import SliceWatch, WatchReport
+from sureline.application.watch import SliceWatch, Watcher
 from sureline.core.gate.thresholds import Threshold, threshold_now
 from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
@@ -54,23 +51,28 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporter:
-    """Draws up reports of one workspace."""
+    """Draws up reports of the workspace that `recalibrator` and `watcher` look after."""
 
-    ledger: Ledger
-    registry: Registry
-    policies: PolicyBook
-    clock: Clock
-    workspace: str
+    recalibrator: Recalibrator
+    watcher: Watcher
 
-    async def report(
-        self, calibration: Calibration, watched: WatchReport | None = None
-    ) -> CalibrationReport:
-        """Report on a calibration; the guard's evidence is in it where somebody watched."""
-        policy = await self.policies.latest()
-        days = await self.ledger.route_days(self.workspace)
-        active = await self.registry.active(self.workspace, CALIBRATION)
-        certificates = await active_certificates(self.registry, self.workspace)
-        watches = {} if watched is None else {one.slice_key: one for one in watched.slices}
+    @property
+    def ledger(self) -> Ledger:
+        """Return where the decisions are."""
+        return self.recalibrator.ledger
+
+    async def report(self, calibration: Calibration | None = None) -> CalibrationReport:
+        """Report on a calibration, else on what recalibrating would give now.
+
+        It only looks: nothing is stored, and no switch is turned. Raises PolicyError.
+        """
+        calibration = calibration or await self.recalibrator.compute()
+        policy, registry = await self.recalibrator.policies.latest(), self.recalibrator.registry
+        days = await self.ledger.route_days(calibration.workspace)
+        active = await registry.active(calibration.workspace, CALIBRATION)
+        certificates = await active_certificates(registry, calibration.workspace)
+        watched = await replace(self.watcher, acts=False).watch()
+        watches = {one.slice_key: one for one in watched.slices}
         known = active is not None and active.subject == calibration.id
         activate = None if known else f"sureline calibration activate {calibration.id} --by NAME"
         slices = []
@@ -81,14 +83,14 @@ class Reporter:
             )
             slices.append(await self._slice(sources))
         return CalibrationReport(
-            at=self.clock.now(),
-            workspace=self.workspace,
+            at=watched.at,
+            workspace=calibration.workspace,
             policy=calibration.policy_hash,
             calibration=calibration.id,
             active=None if active is None else active.subject,
             slices=tuple(slices),
             routes=route_rates(days),
-            notes=NOTES if watched else (*NOTES, "The guard was not asked for this report."),
+            notes=NOTES,
         )
 
     async def _read(
@@ -100,7 +102,7 @@ class Reporter:
         watch: SliceWatch | None,
         activate: str | None,
     ) -> SliceSources:
-        key, now = one.slice_key, self.clock.now()
+        key, now = one.slice_key, self.recalibrator.clock.now()
         slice_policy, measurement = policy.slices[key], policy.measurement_hashes[key]
         return SliceSources(
             policy=slice_policy,
@@ -114,12 +116,12 @@ class Reporter:
                 now=now,
             ),
             labels=await self.ledger.label_counts(
-                self.workspace,
+                self.recalibrator.workspace,
                 key,
                 measurement,
                 since_week=week_number(day_number(now) - slice_policy.window_days),
             ),
-            scores=await self.ledger.score_counts(self.workspace, key, measurement),
+            scores=await self.ledger.score_counts(self.recalibrator.workspace, key, measurement),
             days=[day for day in days if day.slice_key == key],
             watch=watch,
             now=now,
@@ -128,7 +130,9 @@ class Reporter:
 
     async def _slice(self, of: SliceSources) -> SliceReport:
         one, policy = of.calibrated, of.policy
-        mistakes = await MistakeReader(ledger=self.ledger, workspace=self.workspace).read(
+        mistakes = await MistakeReader(
+            ledger=self.ledger, workspace=self.recalibrator.workspace
+        ).read(
             one.slice_key,
             of.measurement,
             since=of.now - timedelta(days=policy.window_days),

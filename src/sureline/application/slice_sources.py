@@ -69,9 +69,15 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         ),
         corrections=mistakes.corrections,
         corrected=mistakes.corrected,
-        tripped=of.watch is not None and of.watch.guard.tripped,
+        tripped=_tripped(of.watch),
         labels_missing=missing,
     )
+
+
+def _tripped(watch: SliceWatch | None) -> Share | None:
+    if watch is None or not watch.guard.tripped:
+        return None
+    return Share(part=watch.guard.errors, whole=watch.guard.labels)
 
 
 def proposed_band(one: SliceCalibration) -> Band | None:

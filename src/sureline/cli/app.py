@@ -42,6 +42,7 @@ COMMANDS = {
     "recalibrate": Entry(
         "sureline.cli.recalibrate:recalibrate", "Compute certificates from labels."
     ),
+    "report": Entry("sureline.cli.report:report", "Say what to loosen, what to tighten, and why."),
     "calibration": Entry(
         "sureline.cli.calibration:calibration_app", "Activate calibrations, and take them back."
     ),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sureline.application.recalibrate import Calibration, SliceCalibration, calibration_json
-from sureline.bootstrap import Services
+from sureline.bootstrap import Services, write_calibration_html
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.core.values.certificate import Certificate
 from sureline.errors import InvalidInput
@@ -22,6 +23,9 @@ def recalibrate(
     ] = False,
     by: Annotated[str | None, typer.Option("--by", help="Who activates; it is recorded.")] = None,
     why: Annotated[str, typer.Option("--note", help="Why; it is recorded.")] = "",
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write the report to this HTML file too.")
+    ] = None,
     policy: PolicyOption = None,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
@@ -39,6 +43,8 @@ def recalibrate(
         calibration = await services.recalibrator.recalibrate()
         if activate and by is not None:
             await services.recalibrator.activate(calibration.id, by=by, note=why)
+        if report is not None:
+            write_calibration_html(await services.reporter.report(calibration), report)
         return calibration
 
     calibration = on_store(work, store=store, workspace=workspace)
@@ -46,6 +52,8 @@ def recalibrate(
         print_json({**calibration_json(calibration), "activated": activate})
     else:
         _show(calibration, activated=activate)
+    if report is not None:
+        note(f"the report is in {report}")
 
 
 def _show(calibration: Calibration, *, activated: bool) -> None:

@@ -1,12 +1,12 @@
-"""A report as one HTML file that needs nothing else: no script, no font, no network."""
+"""Reports as one HTML file that needs nothing else: no script, no font, no network."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from sureline.application.report import ReportData
+from sureline.application.report import Curve, ReportData
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FLOORS = (0.95, 0.9, 0.8, 0.7, 0.5)
@@ -14,6 +14,19 @@ _FLOORS = (0.95, 0.9, 0.8, 0.7, 0.5)
 
 def render_html(data: ReportData) -> str:
     """Return the report as a complete HTML document; every text in `data` is escaped."""
+    floor = curve_floor(data.curves, data.headline.target)
+    return render("report.html.j2", {"report": data, "floor": floor})
+
+
+def write_html(data: ReportData, path: Path) -> None:
+    """Write the report to `path`, whose folder must exist."""
+    path.write_text(render_html(data), encoding="utf-8")
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template of this folder; every text in `values` is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -23,14 +36,10 @@ def render_html(data: ReportData) -> str:
     )
     environment.filters["percent"] = percent
     environment.filters["places"] = places
+    environment.filters["thin"] = thin
+    environment.globals["curve_floor"] = curve_floor
     style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
-    template = environment.get_template("report.html.j2")
-    return template.render(report=data, style=style, floor=curve_floor(data))
-
-
-def write_html(data: ReportData, path: Path) -> None:
-    """Write the report to `path`, whose folder must exist."""
-    path.write_text(render_html(data), encoding="utf-8")
+    return environment.get_template(template).render(**values, style=style)
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -43,8 +52,15 @@ def places(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def curve_floor(data: ReportData) -> float:
-    """Choose the lowest precision that the risk-coverage figure shows, so that all of it fits."""
-    shown = [point.precision for curve in data.curves for point in curve.points]
-    lowest = min([*shown, round(data.headline.target - 0.05, 6)])
+def thin(rows: Sequence[Any], most: int) -> list[Any]:
+    """Keep at most `most` rows, evenly spread, the first and the last among them."""
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
+
+
+def curve_floor(curves: Sequence[Curve], target: float) -> float:
+    """Choose the lowest precision that the risk-coverage figures show, so that all of it fits."""
+    shown = [point.precision for curve in curves for point in curve.points]
+    lowest = min([*shown, round(target - 0.05, 6)])
     return next((floor for floor in _FLOORS if floor <= lowest), 0.0)

@@ -71,7 +71,7 @@ def _threshold(facts: LeverFacts) -> Lever:
 def _moved(curve: Sequence[CurvePoint], at: float | None, step: float) -> str:
     """Say what the labels show for a threshold that automates so much more or less."""
     if at is None or not curve:
-        return "Nothing is automated."
+        return "The labels prove no threshold yet."
     point = min(curve, key=lambda one: abs(one.coverage - (at + step)))
     if (point.coverage - at) * step <= 0:
         return "There is nothing further in this direction."
@@ -90,7 +90,7 @@ def _self_report(facts: LeverFacts) -> Lever:
         towards="down" if overstated else None,
         up="The score leans more on what the generator says of itself."
         if used
-        else "It has no weight; giving it one rarely helps.",
+        else "It has no weight here.",
         down="Scores lean more on what was checked."
         + (
             f" They promise {_percent(facts.gap)} too much today."
@@ -98,9 +98,9 @@ def _self_report(facts: LeverFacts) -> Lever:
             else ""
         )
         if used
-        else "It has no weight already.",
+        else "It has no weight here.",
         cost="It changes what is measured: map and certificate start anew on labels that come "
-        "after it. `sureline weights` says first whether learned weights do better.",
+        "after it. The command sureline weights says first whether learned weights do better.",
     )
 
 

@@ -21,6 +21,8 @@ ONE_FIELD = 0.5
 ENOUGH = 30
 """Fewer answers than this suggest nothing."""
 ENOUGH_EDITS = 5
+MATERIAL = 0.02
+"""Automating less than two points more or less is not worth a change."""
 _TAIL = 0.05
 
 
@@ -37,6 +39,8 @@ class Advice(StrEnum):
     """More labels are needed before anything can be said."""
     KEEP = "keep"
     """Leave it as it is."""
+    CHECK = "check"
+    """Beside all that: one field needs a check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +83,9 @@ class SliceFacts:
     `band` those at or above the threshold (`held`, else `proposed`), `approved` people's answers
     to drafts that were approved as they were. `corrections` counts how often each field was
     changed, of `corrected` changed outputs that were looked at. `honeypots` are the planted errors
-    that reviewers noticed, None where none were planted. `labels_missing` without an error would
-    certify a threshold, None where no number is known to do.
+    that reviewers noticed, None where none were planted. `tripped` counts the wrong ones of audited
+    outputs where the guard has tripped, else None. `labels_missing` without an error would certify
+    a threshold, None where no number is known to do.
     """
 
     slice_key: str
@@ -93,7 +98,7 @@ class SliceFacts:
     corrections: Mapping[str, int] = field(default_factory=dict)
     corrected: int = 0
     honeypots: Share | None = None
-    tripped: bool = False
+    tripped: Share | None = None
     labels_missing: int | None = None
 
 
@@ -121,25 +126,21 @@ def suggest(facts: SliceFacts) -> tuple[Suggestion, ...]:
         *_reviews(facts),
         *_fields(facts),
     ]
-    if all(one.blocked for one in found):
+    if all(one.blocked or one.advice is Advice.CHECK for one in found):
         found.append(_otherwise(facts))
     urgency = list(Advice)
     return tuple(sorted(found, key=lambda one: (bool(one.blocked), urgency.index(one.advice))))
 
 
-def verdict(suggestions: tuple[Suggestion, ...]) -> Suggestion:
-    """Return the most urgent suggestion: what the slice's line in the summary says."""
-    return suggestions[0]
-
-
 def _guard(facts: SliceFacts) -> Iterator[Suggestion]:
-    if facts.tripped:
+    if facts.tripped is not None:
         yield Suggestion(
             code="guard_tripped",
             advice=Advice.TIGHTEN,
-            sentence="Audits have shown that what acted alone is less precise than the target. "
-            "The guard sends all of it to people; find the cause before you turn the switch off.",
-            numbers={"target": facts.target},
+            sentence=f"The guard gives it to people: {facts.tripped.part} of {facts.tripped.whole} "
+            f"audited outputs that acted alone were wrong, which shows that precision is below the "
+            f"target of {_percent(facts.target)}. Find the cause before you turn its switch off.",
+            numbers={"wrong": facts.tripped.part, "audited": facts.tripped.whole},
         )
 
 
@@ -182,11 +183,11 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
         yield Suggestion(
             code="proof_lost",
             advice=Advice.TIGHTEN,
-            sentence=f"The threshold {held.threshold:.3f} is in force, but today's labels no "
-            f"longer prove the target of {_percent(facts.target)} at any threshold.",
+            sentence=f"Outputs act alone from {held.threshold:.3f} on, but today's labels prove "
+            f"the target of {_percent(facts.target)} at no threshold.",
             numbers=numbers,
         )
-    elif held is not None and proposed is not None and held.threshold != proposed.threshold:
+    elif held is not None and proposed is not None and _differ(held, proposed):
         looser = proposed.coverage > held.coverage
         yield Suggestion(
             code="lower_threshold" if looser else "higher_threshold",
@@ -196,6 +197,10 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             f"instead of {_percent(held.coverage)}.",
             numbers=numbers,
         )
+
+
+def _differ(held: Band, proposed: Band) -> bool:
+    return abs(proposed.coverage - held.coverage) >= MATERIAL
 
 
 def _generator(facts: SliceFacts) -> Iterator[Suggestion]:
@@ -255,7 +260,7 @@ def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
         if count >= ENOUGH_EDITS and count > ONE_FIELD * facts.corrected:
             yield Suggestion(
                 code="field_edited",
-                advice=Advice.REPAIR,
+                advice=Advice.CHECK,
                 sentence=f"The field {name} was changed in {count} of {facts.corrected} "
                 f"corrections: add a check for it, or say in the prompt how it is filled.",
                 numbers={"changed": count, "corrections": facts.corrected},
@@ -269,7 +274,7 @@ def _otherwise(facts: SliceFacts) -> Suggestion:
             code="as_it_should_be",
             advice=Advice.KEEP,
             sentence=f"{_percent(facts.held.coverage)} of outputs may act alone, from a score of "
-            f"{facts.held.threshold:.3f} on, and today's labels say the same.",
+            f"{facts.held.threshold:.3f} on, and today's labels ask for no change.",
             numbers={"threshold_now": facts.held.threshold, "share_now": facts.held.coverage},
         )
     if facts.labels_missing is not None:

@@ -1,0 +1,164 @@
+"""The calibration report on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sureline.application.calibration_report import CalibrationReport, Quality, SliceReport
+from sureline.application.mistakes import Mistakes
+from sureline.application.watch import SliceWatch
+from sureline.cli.output import print_table, say
+from sureline.core.learning.suggestions import Advice
+
+WORDS = {
+    Advice.TIGHTEN: "tighten",
+    Advice.REPAIR: "repair",
+    Advice.LOOSEN: "loosen",
+    Advice.COLLECT: "label more",
+    Advice.KEEP: "leave alone",
+}
+LISTED = 10
+"""Mistakes that a terminal shows; the HTML file and JSON have up to 50."""
+
+
+def show_report(report: CalibrationReport) -> None:
+    """Write the report as tables: first what should change and why, then the figures."""
+    for advice, word in WORDS.items():
+        for one in report.advised(advice):
+            say(f"{word}: {one.slice_key}. {one.suggestions[0].sentence}")
+            if one.command is not None:
+                say(f"    to do so: {one.command}")
+    print_table(
+        f"Slices (calibration {report.calibration}, active: {report.active or 'none'})",
+        ("slice", "labels", "right", "acts alone", "from", "certificate, or what is missing"),
+        [_slice_row(one) for one in report.slices],
+    )
+    print_table(
+        "Acted alone by month",
+        ("month", "decisions", "acted alone", "remark"),
+        [
+            (
+                f"{month.first:%Y-%m}",
+                month.decisions,
+                _percent(month.automation),
+                "under 50 %" if month.low else "",
+            )
+            for month in report.routes.months
+        ],
+    )
+    for one in report.slices:
+        _show_slice(one)
+    for text in report.notes:
+        say(text)
+
+
+def _slice_row(one: SliceReport) -> tuple[Any, ...]:
+    return (
+        one.slice_key,
+        one.right.whole,
+        _percent(one.right.value),
+        "nothing" if one.held is None else _percent(one.held.coverage),
+        "" if one.held is None else f"{one.held.threshold:.3f}",
+        one.sentence,
+    )
+
+
+def _show_slice(one: SliceReport) -> None:
+    say(f"== {one.slice_key}: {WORDS[one.advice]}")
+    for suggestion in one.suggestions:
+        blocked = "" if suggestion.blocked is None else f" Not suggested yet: {suggestion.blocked}"
+        say(f"- {suggestion.sentence}{blocked}")
+    print_table(
+        "Does the score mean what it says?",
+        ("", "score", "labels", "says", "right", "95 % interval", "verdict"),
+        [
+            *_reliability("before", one.before),
+            *([] if one.after is None else _reliability("calibrated", one.after)),
+        ],
+    )
+    print_table(
+        "How good are the scores? (the smaller, the better)",
+        ("", "labels", "Brier score", "95 % interval", "ECE", "smooth ECE"),
+        [
+            _quality("before", one.before),
+            *([] if one.after is None else [_quality("calibrated", one.after)]),
+        ],
+    )
+    recent, before = one.scores.recent, one.scores.reference
+    say(
+        f"scores since {one.scores.since}: {recent.n}, median {_places(recent.median)}; "
+        f"before: {before.n}, median {_places(before.median)}"
+    )
+    labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
+    say(f"labels: {labels or 'none'}")
+    _show_guard(one.watch)
+    print_table(
+        "What you can turn",
+        ("lever", "now", "figures say", "up", "down", "cost"),
+        [(a.name, _places(a.now), a.towards or "", a.up, a.down, a.cost) for a in one.levers],
+    )
+    _show_mistakes(one.mistakes)
+
+
+def _reliability(name: str, quality: Quality) -> Iterator[tuple[Any, ...]]:
+    for bucket in quality.table.buckets:
+        if bucket.interval is not None:
+            low, high = bucket.interval
+            yield (
+                name,
+                f"{bucket.low:.1f}-{bucket.high:.1f}",
+                bucket.n,
+                _places(bucket.predicted),
+                _places(bucket.actual),
+                f"{low:.2f}-{high:.2f}",
+                bucket.verdict.replace("_", " "),
+            )
+
+
+def _quality(name: str, quality: Quality) -> tuple[Any, ...]:
+    brier = quality.brier
+    return (
+        name,
+        quality.table.n,
+        _places(None if brier is None else brier.value),
+        "" if brier is None else f"{brier.interval[0]:.3f}-{brier.interval[1]:.3f}",
+        _places(quality.table.ece),
+        _places(quality.smooth_ece),
+    )
+
+
+def _show_guard(watch: SliceWatch | None) -> None:
+    if watch is None:
+        return
+    guard, seen = watch.guard, watch.detection
+    state = "below target" if guard.tripped else "nothing against the target"
+    weeks = "" if seen.weeks is None else f", about {seen.weeks:.1f} weeks"
+    say(
+        f"guard: {guard.errors} of {guard.labels} audited outputs were wrong ({state}; evidence "
+        f"{guard.peak:.2f}, trips at {guard.limit:.2f}); a fall to {seen.precision:.0%} would take "
+        f"{seen.labels or 'too many'} audited labels to notice{weeks}"
+    )
+
+
+def _show_mistakes(found: Mistakes) -> None:
+    if found.band is None:
+        say("scored high, and wrong: there are no scores yet")
+        return
+    print_table(
+        f"Scored high, and wrong: {found.wrong} of {found.labels} labels at or above "
+        f"{found.band.threshold:.3f} ({found.band.basis})",
+        ("decision", "score", "route", "label", "draft of a deduction"),
+        [
+            (one.id, f"{one.score:.3f}", one.route, one.source, one.draft)
+            for one in found.shown[:LISTED]
+        ],
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def _places(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
