@@ -64,6 +64,7 @@ MAY = {
     ("POST", "/v1/calibrations"): {ADMIN},
     ("POST", "/v1/calibrations/none/activate"): {ADMIN},
     ("POST", "/v1/calibrations/none/rollback"): {ADMIN},
+    ("GET", "/v1/reports/latest"): {REVIEWER, ADMIN, AUDITOR},
     ("GET", "/v1/audits"): {REVIEWER, ADMIN},
     ("GET", "/v1/audits/none"): {REVIEWER, ADMIN},
     ("GET", "/v1/logbook"): {REVIEWER, ADMIN, AUDITOR},
@@ -126,6 +127,7 @@ def test_a_key_of_some_slices_stays_in_them(shared: Served) -> None:
             body = {**SWITCH, "scope": scope}
             assert client.put("/v1/switches", json=body).status_code == 403
         assert client.post("/v1/calibrations").status_code == 403
+        assert client.get("/v1/reports/latest").status_code == 403
         assert client.post("/v1/policies", json={"text": "version: 1"}).status_code == 403
         assert client.get("/metrics").status_code == 403
 

@@ -51,6 +51,7 @@ def test_answers_are_as_described(shared: Served, described: dict[str, Any]) -> 
         "PoliciesShape": shared.call("GET", "/v1/policies", ADMIN).json(),
         "CalibrationShape": shared.call("POST", "/v1/calibrations", ADMIN).json(),
         "CalibrationsShape": shared.call("GET", "/v1/calibrations", ADMIN).json(),
+        "ReportShape": shared.call("GET", "/v1/reports/latest", ADMIN).json(),
         "DueAuditsShape": shared.call("GET", "/v1/audits", REVIEWER).json(),
         "LogbookShape": shared.call("GET", "/v1/logbook", ADMIN).json(),
         "SwitchesShape": shared.call("GET", "/v1/switches", ADMIN).json(),

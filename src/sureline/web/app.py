@@ -20,6 +20,7 @@ from sureline.web.api import (
     logbook,
     outcomes,
     policies,
+    reports,
     slices,
     switches,
 )
@@ -41,6 +42,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *policies.OPERATIONS,
     *slices.OPERATIONS,
     *calibrations.OPERATIONS,
+    *reports.OPERATIONS,
     *logbook.OPERATIONS,
     *health.OPERATIONS,
 )
