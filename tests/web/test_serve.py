@@ -56,9 +56,12 @@ def command(folder: Path, *more: str) -> list[str]:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Process]:
+def started(folder: Path, *more: str) -> Iterator[Process]:
     popen = subprocess.Popen(
-        command(folder, "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(folder, "--port", "0", *more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert popen.stdout is not None
     assert popen.stderr is not None
@@ -102,6 +105,24 @@ def test_stopping_finishes_and_leaves_no_payload_in_the_log(tmp_path: Path) -> N
     assert server.popen.returncode == 0
     assert "s3cret" not in out + err
     assert _stored(tmp_path, "mine") == answer.content
+
+
+@pytest.mark.parametrize(
+    ("more", "ran"), [([], ["recalibrate", "watch"]), (["--no-jobs"], [])], ids=["jobs", "none"]
+)
+def test_jobs_run_beside_the_server(tmp_path: Path, more: list[str], ran: list[str]) -> None:
+    """What is due runs once the server listens, and stopping waits for it; unless told not to."""
+    with started(tmp_path, *more) as server:
+        assert server.post("/v1/decisions", **GOOD).status_code == 201
+        server.popen.terminate()
+        server.popen.communicate(timeout=20)
+    assert server.popen.returncode == 0
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    states = asyncio.run(store.jobs.states("default"))
+    store.close()
+    assert [(one.name, one.failures) for one in states if one.finished_at] == [
+        (name, 0) for name in ran
+    ]
 
 
 def test_the_first_key_is_shown_once(tmp_path: Path) -> None:
