@@ -39,7 +39,9 @@ def recalibrate(
         raise InvalidInput("say who activates", field="--by")
 
     async def work(services: Services) -> Calibration:
-        await services.prepare(policy)
+        # Not `prepare`: labels are there already, nothing has to be measured here.
+        if policy is not None:
+            await services.policies.introduce(policy)
         calibration = await services.recalibrator.recalibrate()
         if activate and by is not None:
             await services.recalibrator.activate(calibration.id, by=by, note=why)

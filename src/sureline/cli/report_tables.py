@@ -69,22 +69,8 @@ def _show_slice(one: SliceReport) -> None:
     for suggestion in one.suggestions:
         blocked = "" if suggestion.blocked is None else f" Not suggested yet: {suggestion.blocked}"
         say(f"- {suggestion.sentence}{blocked}")
-    print_table(
-        "Does the score mean what it says?",
-        ("", "score", "labels", "says", "right", "95 % interval", "verdict"),
-        [
-            *_reliability("before", one.before),
-            *([] if one.after is None else _reliability("calibrated", one.after)),
-        ],
-    )
-    print_table(
-        "How good are the scores? (the smaller, the better)",
-        ("", "labels", "Brier score", "95 % interval", "ECE", "smooth ECE"),
-        [
-            _quality("before", one.before),
-            *([] if one.after is None else [_quality("calibrated", one.after)]),
-        ],
-    )
+    if one.before.table.n:
+        _show_quality(one.before, one.after)
     recent, before = one.scores.recent, one.scores.reference
     say(
         f"scores since {one.scores.since}: {recent.n}, median {_places(recent.median)}; "
@@ -93,12 +79,27 @@ def _show_slice(one: SliceReport) -> None:
     labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
     say(f"labels: {labels or 'none'}")
     _show_guard(one.watch)
-    print_table(
-        "What you can turn",
-        ("lever", "now", "figures say", "up", "down", "cost"),
-        [(a.name, _places(a.now), a.towards or "", a.up, a.down, a.cost) for a in one.levers],
-    )
+    for lever in one.levers:
+        towards = "" if lever.towards is None else f" (the figures speak for {lever.towards})"
+        say(f"lever {lever.name}, now {_places(lever.now) or 'none'}{towards}")
+        say(f"    up: {lever.up}")
+        say(f"    down: {lever.down}")
+        say(f"    cost: {lever.cost}")
     _show_mistakes(one.mistakes)
+
+
+def _show_quality(before: Quality, after: Quality | None) -> None:
+    found = [("before", before), *([] if after is None else [("calibrated", after)])]
+    print_table(
+        "Does the score mean what it says?",
+        ("", "score", "labels", "says", "right", "95 % interval", "verdict"),
+        [row for name, quality in found for row in _reliability(name, quality)],
+    )
+    print_table(
+        "How good are the scores? (the smaller, the better)",
+        ("", "labels", "Brier score", "95 % interval", "ECE", "smooth ECE"),
+        [_quality(name, quality) for name, quality in found],
+    )
 
 
 def _reliability(name: str, quality: Quality) -> Iterator[tuple[Any, ...]]:
@@ -145,9 +146,15 @@ def _show_mistakes(found: Mistakes) -> None:
     if found.band is None:
         say("scored high, and wrong: there are no scores yet")
         return
+    title = (
+        f"scored high, and wrong: {found.wrong} of {found.labels} labels at or above "
+        f"{found.band.threshold:.3f} ({found.band.basis})"
+    )
+    if not found.shown:
+        say(title)
+        return
     print_table(
-        f"Scored high, and wrong: {found.wrong} of {found.labels} labels at or above "
-        f"{found.band.threshold:.3f} ({found.band.basis})",
+        title,
         ("decision", "score", "route", "label", "draft of a deduction"),
         [
             (one.id, f"{one.score:.3f}", one.route, one.source, one.draft)
