@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from sureline.application.audit import MOST
 from sureline.application.current import CALIBRATION
-from sureline.application.logbook import Rate, automation
+from sureline.application.logbook import automation
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.ports.registry import Registry
+from sureline.application.route_rates import RoutePeriod, route_rates
 from sureline.application.weekly_drift import WeekDrift, weekly_drift
 from sureline.core.gate.routing import GUARD
 from sureline.core.statistics.guard import GuardReading, GuardState, read_guard, update_all
 from sureline.core.statistics.guard_detection import Detection, detection
-from sureline.core.values.periods import date_of, day_number
+from sureline.core.values.periods import day_number
 from sureline.core.values.policy import Mode, Policy, SlicePolicy
 from sureline.core.values.switch import Switch
 
@@ -41,14 +42,6 @@ class WatchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Month:
-    """A calendar month (UTC), named by its first day, with its automation."""
-
-    first: date
-    rate: Rate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceWatch:
     """What is seen of one slice.
 
@@ -68,7 +61,7 @@ class SliceWatch:
     due: int
     detection: Detection
     drift: WeekDrift | None
-    months: tuple[Month, ...]
+    months: tuple[RoutePeriod, ...]
     low_automation: bool
 
 
@@ -148,7 +141,7 @@ class Watcher:
         if turned:
             await self._trip(one, guard, now)
         scores = await self.ledger.score_counts(self.workspace, key, measurement)
-        months = _months(days)
+        months = route_rates(days).months
         return SliceWatch(
             slice_key=key,
             target=one.target_precision,
@@ -208,11 +201,10 @@ class Watcher:
             scores, days, fixed_at=activated, now=now, alpha=self.settings.drift_alpha
         )
 
-    def _is_low(self, months: Sequence[Month]) -> bool:
+    def _is_low(self, months: Sequence[RoutePeriod]) -> bool:
         """Tell whether a slice that does automate did so too rarely in its latest month."""
-        share = months[-1].rate.share if months else None
-        automates = any(month.rate.automated for month in months)
-        return automates and share is not None and share < self.settings.low_automation
+        automates = any(month.automation for month in months)
+        return automates and months[-1].automation < self.settings.low_automation
 
 
 def guard_start(rows: Sequence[Switch], activated: datetime | None) -> datetime | None:
@@ -239,14 +231,6 @@ def trip_reason(target: float, guard: GuardReading, alpha: float) -> str:
     )
 
 
-def _months(days: Sequence[RouteDay]) -> tuple[Month, ...]:
-    """Return automation by calendar month, oldest first."""
-    by_month: dict[date, list[RouteDay]] = {}
-    for one in days:
-        by_month.setdefault(date_of(one.day).replace(day=1), []).append(one)
-    return tuple(Month(first=first, rate=automation(by_month[first])) for first in sorted(by_month))
-
-
 def watch_json(report: WatchReport) -> dict[str, Any]:
     """Return a report as JSON values; moments and dates as ISO 8601."""
     return {
@@ -265,7 +249,11 @@ def _slice_json(one: SliceWatch) -> dict[str, Any]:
         found["drift"]["alarmed"] = [week.isoformat() for week in one.drift.alarmed]
         found["drift"]["reference"] = [week.isoformat() for week in one.drift.reference]
     found["months"] = [
-        {"month": month.first.isoformat()[:7], **asdict(month.rate), "share": month.rate.share}
+        {
+            "month": f"{month.first:%Y-%m}",
+            "decisions": month.decisions,
+            "automation": month.automation,
+        }
         for month in one.months
     ]
     return found

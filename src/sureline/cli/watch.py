@@ -88,8 +88,7 @@ def _drift_row(one: SliceWatch) -> tuple[Any, ...]:
 
 def _month_rows(one: SliceWatch) -> Iterator[tuple[Any, ...]]:
     for month in one.months[-3:]:
-        share = "" if month.rate.share is None else f"{month.rate.share:.1%}"
-        yield one.slice_key, f"{month.first:%Y-%m}", month.rate.decisions, share
+        yield one.slice_key, f"{month.first:%Y-%m}", month.decisions, f"{month.automation:.1%}"
 
 
 def _figure(value: float | None) -> str:

@@ -245,7 +245,7 @@ async def test_little_automation_is_remarked(watched: Watched, automated: int, l
     assert report.slices[0].low_automation is low
     assert report.calm
     (month,) = report.slices[0].months
-    assert (month.first.isoformat(), month.rate.share) == ("2026-01-01", automated / 100)
+    assert (month.first.isoformat(), month.automation) == ("2026-01-01", automated / 100)
 
 
 async def test_the_report_is_plain_json(watched: Watched) -> None:
