@@ -165,6 +165,10 @@ READS = (
     "/v1/slices",
     "/v1/switches",
     "/v1/calibrations",
+    "/v1/audits",
+    "/v1/audits/{id}",
+    "/v1/logbook",
+    "/v1/reports/latest",
     "/metrics",
 )
 """Every address that reads what a workspace holds; the test fails when one is added."""

@@ -62,6 +62,7 @@ class DecisionShape(TypedDict, total=False):
     confidence: Required[Unit | None]
     composite: Required[Unit | None]
     calibrated: Required[Unit | None]
+    extrapolated: Required[bool]
     threshold: Required[Unit | None]
     certificate: Required[str | None]
     uncertified: Required[bool]
