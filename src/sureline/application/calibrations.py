@@ -101,8 +101,8 @@ class Calibrations:
         return await self.activate(past[-2], by=by, note=note or f"rollback from {current}")
 
     async def _change(self, before: str | None, after: str, by: str) -> CalibrationChange:
-        old = {} if before is None else thresholds_of(await self._body(before))
-        new = thresholds_of(await self._body(after))
+        old = {} if before is None else await self._thresholds(before)
+        new = await self._thresholds(after)
         return CalibrationChange(
             before=before,
             after=after,
@@ -112,6 +112,13 @@ class Calibrations:
                 for key in sorted({*old, *new})
             ),
         )
+
+    async def _thresholds(self, calibration_id: str) -> dict[str, float | None]:
+        """Return what a calibration certifies: nothing if it is damaged, which stops no one."""
+        try:
+            return thresholds_of(await self._body(calibration_id))
+        except (KeyError, TypeError, ValueError):
+            return {}
 
     async def _body(self, calibration_id: str) -> Mapping[str, Any]:
         body = await self.registry.calibration(calibration_id)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sureline.application.calibrations import active_stack
 from sureline.application.ports.registry import Activation
+from sureline.bootstrap import open_services
 from sureline.testing import MOMENT
 
 
@@ -31,3 +34,23 @@ def test_what_lies_beneath(activated: str, stack: str) -> None:
         for one in activated
     ]
     assert active_stack(activations) == list(stack)
+
+
+async def test_a_damaged_calibration_can_be_taken_back(tmp_path: Path) -> None:
+    """Whoever goes back must not be stopped by what they flee from."""
+    (tmp_path / "policy.yaml").write_text("version: 1\nslices:\n  notes: {}\n", "utf-8")
+    async with open_services("sqlite://") as services:
+        await services.prepare(tmp_path / "policy.yaml")
+        good = await services.recalibrator.recalibrate()
+        await services.calibrations.activate(good.id, by="Ada")
+        await services.registry.save_calibration(
+            calibration_id="cal_damaged", workspace="default", body=b"{", at=MOMENT
+        )
+        await services.registry.activate(
+            Activation(
+                workspace="default", kind="calibration", subject="cal_damaged", by="Ada", at=MOMENT
+            )
+        )
+        change = await services.calibrations.rollback(by="Ada")
+        assert (change.before, change.after) == ("cal_damaged", good.id)
+        assert [one.slice_key for one in change.thresholds] == ["notes"]
