@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sureline.application.cells import read_label
 from sureline.application.current import Current, Currents
 from sureline.application.decide import Decider
 from sureline.application.intake import read_proposal
@@ -26,11 +27,6 @@ BATCH = 64
 """Rows that are decided at once, so that their writes share one commit."""
 
 OPTIONAL = ("source", "label", "id", "slice", "self_report")
-
-_LABELS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "correct", "approve", "approved"), Action.APPROVE),
-    **dict.fromkeys(("0", "0.0", "false", "no", "wrong", "reject", "rejected"), Action.REJECT),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +81,7 @@ class Mapped:
     def label(self, row: Mapping[str, Any]) -> Action | None:
         """Return what a person said, None for an empty cell. Raises InvalidInput."""
         column = self.columns.get("label")
-        value = None if column is None else row[column]
-        if value is None or str(value).strip() == "":
-            return None
-        action = _LABELS.get(str(value).strip().lower())
-        if action is None:
-            expected = ", ".join(_LABELS)
-            raise InvalidInput(f"expected one of {expected}", field=f"column {column!r}")
-        return action
+        return None if column is None else read_label(row[column], column)
 
     def own_id(self, row: Mapping[str, Any]) -> str | None:
         """Return the row's own id where a column holds one."""

@@ -75,7 +75,8 @@ class MappedSignals:
 
     def __post_init__(self) -> None:
         for name in self.columns:
-            if name not in OPTIONAL and not name.removeprefix(PREFIX).isidentifier():
+            is_signal = name.startswith(PREFIX) and name.removeprefix(PREFIX).isidentifier()
+            if name not in OPTIONAL and not is_signal:
                 fields = ", ".join(["signal.NAME", *OPTIONAL])
                 raise InvalidInput(f"no field {name!r} to map to; beside signals, map {fields}")
         if not self.signals:

@@ -61,8 +61,8 @@ def import_(
         str | None,
         typer.Option(
             "--label-source",
-            help="With signals: human (a person judged each output) or outcome (what happened "
-            "later). A model's labels are refused.",
+            help="human (a person judged each output) or outcome (what happened later); needed "
+            "for a log with signals. A model's labels are refused.",
         ),
     ] = None,
     labelled: Annotated[
@@ -89,12 +89,12 @@ def import_(
     or importing a log that has grown, takes in only what is new. Exit code 2 if a row was
     rejected; the others are in.
     """
-    columns = _columns(maps)
+    columns, source = _columns(maps), _label_source(label_source)
     if any(name.startswith(PREFIX) for name in columns):
         signals = MappedSignals(
             columns=columns,
             slice_key=slice_key,
-            label_source=_label_source(label_source),
+            label_source=source,
             labelled=labelled,
         )
         if task is not None:
