@@ -39,7 +39,8 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     environment.filters["thin"] = thin
     environment.globals["curve_floor"] = curve_floor
     style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
-    return environment.get_template(template).render(**values, style=style)
+    html = environment.get_template(template).render(**values, style=style)
+    return html.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def percent(share: float | None, digits: int = 1) -> str:
