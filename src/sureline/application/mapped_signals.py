@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -12,7 +12,7 @@ from sureline.application.cells import is_empty, read_label, read_moment, read_s
 from sureline.core.gate.composition import HISTORY, JUDGE, VERIFICATION
 from sureline.core.gate.judging import REFUTED
 from sureline.core.values.outcome import Action
-from sureline.core.values.signal import Signal, SignalKind
+from sureline.core.values.signal import Signal, SignalKind, SignalState
 from sureline.errors import InvalidInput
 
 PREFIX = "signal."
@@ -72,8 +72,16 @@ class MappedSignals:
     slice_key: str | None = None
     label_source: LabelSource | None = None
     labelled: Labelled = Labelled.REVIEWED
+    signals: Mapping[str, str] = field(init=False)
+    """The signals' columns by name."""
 
     def __post_init__(self) -> None:
+        signals = {
+            name.removeprefix(PREFIX): column
+            for name, column in self.columns.items()
+            if name.startswith(PREFIX)
+        }
+        object.__setattr__(self, "signals", signals)
         for name in self.columns:
             is_signal = name.startswith(PREFIX) and name.removeprefix(PREFIX).isidentifier()
             if name not in OPTIONAL and not is_signal:
@@ -91,12 +99,6 @@ class MappedSignals:
             )
         if self.labelled is Labelled.ALL and "label" not in self.columns:
             raise InvalidInput("all rows cannot be labelled without a label column")
-
-    @property
-    def signals(self) -> dict[str, str]:
-        """Return the signals' columns by name."""
-        columns = self.columns.items()
-        return {name.removeprefix(PREFIX): at for name, at in columns if name.startswith(PREFIX)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,7 +157,13 @@ def _signal(name: str, value: float | None) -> Signal:
         return Signal.failed(name, kind, "not_given", detail=_IMPORTED)
     # A judge's zero always means a firm refutation; see core/gate/judging.py.
     refuted = name == JUDGE and value == 0.0
-    return Signal.measured(name, kind, value, detail=_REFUTED if refuted else _IMPORTED)
+    return Signal(
+        name=name,
+        kind=kind,
+        state=SignalState.MEASURED,
+        value=value,
+        detail=_REFUTED if refuted else _IMPORTED,
+    )
 
 
 def _plain(value: Any) -> Any:
