@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from sureline.application.intake import ProposalFields, read_proposal
-from sureline.application.label import GivenAnswer
+from sureline.application.label import GivenAnswer, choice, paths
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.decision import Decision
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
@@ -109,13 +109,16 @@ class Gate:
         anchored: bool = True,
         comment: str | None = None,
     ) -> Outcome:
-        """Record what a person did with an output, or what became of it later."""
+        """Record what a person did with an output, or what became of it later.
+
+        Raises InvalidInput for an action or a source that is none, NotFound and Conflict.
+        """
         answer = GivenAnswer(
             decision_id=decision_id,
-            action=Action(action),
+            action=choice(Action, action, "action"),
             by=by,
-            source=OutcomeSource(source),
-            edited_fields=tuple(edited_fields),
+            source=choice(OutcomeSource, source, "source"),
+            edited_fields=paths(edited_fields),
             anchored=anchored,
             comment=comment,
         )

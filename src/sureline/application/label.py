@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
 
 from sureline.application.current import Currents
 from sureline.application.ports.clock import Clock
@@ -11,6 +13,24 @@ from sureline.application.ports.ledger import Ledger
 from sureline.core.learning.labels import label_of
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import InvalidInput, NotFound, UnknownSlice
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def choice(kind: type[Choice], value: str, field: str) -> Choice:
+    """Return the member that `value` names. Raises InvalidInput telling what is allowed."""
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(kind)
+        raise InvalidInput(f"expected one of {allowed}, got {value!r}", field=field) from None
+
+
+def paths(fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the paths of edited fields. Raises InvalidInput for a bare text."""
+    if isinstance(fields, str):  # each of its letters would be a path
+        raise InvalidInput("expected a list of paths, got a text", field="edited_fields")
+    return tuple(fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
