@@ -66,10 +66,13 @@ def _step(trials: int, chance: float) -> _Mass:
     return _Mass(whole.first + int(kept[0]), whole.mass[kept[0] : kept[-1] + 1])
 
 
-def _boundary(errors: _Mass, level: Floats) -> NDArray[np.int64]:
-    """Return, for each level in nats, the fewest errors whose evidence does not exceed it."""
-    proof = -np.log(np.cumsum(errors.mass))
-    return errors.first + np.searchsorted(-proof, -level, side="left")
+def _boundary(first: int, log_chance: Floats, level: Floats) -> NDArray[np.int64]:
+    """Return, for each level in nats, the fewest errors whose evidence does not exceed it.
+
+    `log_chance` holds, for `first`, ... errors, the logarithm of the chance of at most so many:
+    minus their evidence.
+    """
+    return first + np.searchsorted(log_chance, -level, side="left")
 
 
 def _ceiling(errors: _Mass, trials: int, chance: float) -> int:
@@ -130,23 +133,26 @@ def _solve(
     for i in range(len(bands) - 1, -1, -1):
         size, log_k = bands[i], math.log(bands[i])
         errors = _binomial(size, 1 - target)
+        log_chance = np.log(np.cumsum(errors.mass))
         level = grid + FAR * log_k
         last = _ceiling(errors, size, 1 - target)
-        first = min(last, int(_boundary(errors, level[-1:])[0]))
+        first = min(last, int(_boundary(errors.first, log_chance, level[-1:])[0]))
         states = np.arange(first, last + 1)
         if i + 1 < len(bands):
             step = _step(int(steps[i + 1]), 1 - target)
             survive = _step_back(alive, first, len(states), step, window)
         else:
             survive = np.ones((len(states), len(grid)))
-        own = _boundary(errors, level - NEAR * (log_k - math.log(smallest)))
+        near = NEAR * (log_k - math.log(smallest))
+        own = _boundary(errors.first, log_chance, level - near)
         reached = np.where(states[:, None] >= own, survive, 0.0)
         start = first - errors.first
         chance = errors.mass[start : start + len(states)] @ reached
         valid = np.flatnonzero(chance >= 1 - delta + _MARGIN)
         if len(valid):
             found[i] = grid[valid[0]]
-        alive = np.where(states[:, None] >= _boundary(errors, level), survive, 0.0)
+        far = _boundary(errors.first, log_chance, level)
+        alive = np.where(states[:, None] >= far, survive, 0.0)
         window = first
     return found
 
@@ -160,13 +166,16 @@ def critical_values(bands: tuple[int, ...], target: float, delta: float, smalles
     """
     base = -math.log(delta) - FAR * math.log(smallest)
     first_look = np.linspace(base - 0.5, base - 0.5 + _SPAN, _COARSE)
-    coarse = _solve(bands, target, delta, smallest, first_look)
+    large = bands[-1] >= _LARGE
+    # Only where to look closely depends on the first look: there, every fourth band will do.
+    looked_at = (*bands[:-1:4], bands[-1]) if large else bands
+    coarse = _solve(looked_at, target, delta, smallest, first_look)
     known = coarse[np.isfinite(coarse)]
     if not len(known):
-        return coarse
+        return np.full(len(bands), np.inf)
     spacing = _SPAN / (_COARSE - 1)
-    candidates = _FINE if bands[-1] < _LARGE else _FINE_LARGE
-    fine = np.linspace(known.min() - spacing, known.max(), candidates)
+    candidates, above = (_FINE_LARGE, spacing) if large else (_FINE, 0.0)
+    fine = np.linspace(known.min() - spacing, known.max() + above, candidates)
     result = _solve(bands, target, delta, smallest, fine) + FAR * np.log(bands)
     result.setflags(write=False)
     return result
