@@ -101,6 +101,16 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [one for one in targets if not (page.parent / one).exists()] == []
 
 
+def test_every_page_is_listed_once() -> None:
+    """The overview of the documentation leads to each page, and to none twice."""
+    overview = ROOT / "docs" / "README.md"
+    targets = [match["target"] for match in LINK.finditer(overview.read_text("utf-8"))]
+    listed = [overview.parent / target for target in targets if not target.startswith("../")]
+    assert sorted(listed) == [
+        page for page in PAGES if page.is_relative_to(overview.parent) and page != overview
+    ]
+
+
 def _run_console(block: Block, where: str) -> None:
     commands: list[tuple[str, list[str]]] = []
     for line in block.body.splitlines():
