@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sureline.adapters.tables.filtering import matching, wanted_columns
 from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines, fault
@@ -67,14 +68,19 @@ class CsvTable:
         separator = max(",;\t", key=header_line.count)
         yield skipped, self._header(header_line, separator)
         reader = csv.reader(lines, delimiter=separator, strict=True)
+        while (row := self._next_row(reader, skipped, on_fault)) is not None:
+            if row:
+                yield reader.line_num + skipped, row
+
+    def _next_row(self, reader: Any, skipped: int, on_fault: OnFault | None) -> list[str] | None:
+        """Return the next row, empty for one that is no CSV, or None at the end."""
         try:
-            for row in reader:
-                if row:
-                    yield reader.line_num + skipped, row
+            return next(reader, None)
         except csv.Error as error:
-            raise InvalidInput(
-                f"{self.name}, line {reader.line_num + skipped}: expected CSV: {error}"
-            ) from error
+            place = reader.line_num + skipped
+            located = InvalidInput(f"{self.name}, line {place}: expected CSV: {error}")
+            fault(place, located, on_fault)
+            return []
 
     def _header(self, line: str, separator: str) -> list[str]:
         header = [name.strip() for name in next(csv.reader([line], delimiter=separator))]
