@@ -17,7 +17,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 NEAR, FAR = 0.5, 0.5
 """Exponents of the weights of a band's own count and of later counts. They shape power, not
@@ -109,15 +108,21 @@ def _summed(reached: Floats, mass: Floats, size: int) -> Floats:
     return np.concatenate([toeplitz @ piece for piece in pieces])[:size]
 
 
+def _round_up(length: int) -> int:
+    """Return the next number of the form 2**k or 3 * 2**k: lengths that transform fast."""
+    power: int = 1 << (length - 1).bit_length()
+    return power * 3 // 4 if length <= power * 3 // 4 else power
+
+
 def _transformed(reached: Floats, mass: Floats) -> Floats:
     """Return the same sum by Fourier transform: for long steps much the fewer operations.
 
     Its rounding, about 1e-15 a band, is far inside `_MARGIN`.
     """
     size = len(reached) - len(mass) + 1
-    length = next_fast_len(len(reached), real=True)
-    kernel = rfft(mass, length).conj()[:, None]
-    product: Floats = irfft(rfft(reached, length, axis=0) * kernel, length, axis=0)
+    length = _round_up(len(reached))
+    kernel = np.fft.rfft(mass, length).conj()[:, None]
+    product: Floats = np.fft.irfft(np.fft.rfft(reached, length, axis=0) * kernel, length, axis=0)
     return product[:size]
 
 
