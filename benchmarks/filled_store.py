@@ -91,6 +91,8 @@ def _record(number: int, vector: bytes, model_id: str) -> DecisionRecord:
         score=0.5,
         score_bin=5000,
         audit=False,
+        failed=False,
+        submitted_by=None,
         propensity=1.0,
         attempt=1,
         stratum=STRATUM,

@@ -107,6 +107,8 @@ def sample_records(count: int) -> list[DecisionRecord]:
             score=0.5,
             score_bin=5000,
             audit=False,
+            failed=False,
+            submitted_by=None,
             propensity=1.0,
             attempt=1,
             stratum=STRATUM,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,6 +46,8 @@ class EnvironmentSwitch:
 
 def _file_is_on(path: Path) -> str | None:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "the switch file is no regular file"  # reading a pipe would block the gate
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class SurelineError(Exception):
     """Something went wrong in sureline."""
@@ -83,6 +85,18 @@ class Refused(SurelineError):
 
     exit_code = 1
     status = 409
+
+
+class NotAllDecided(SurelineError):
+    """Some proposals of a batch could not be decided.
+
+    `results` holds a decision or an error for each proposal, in the order given.
+    """
+
+    def __init__(self, results: Sequence[object]) -> None:
+        errors = [one for one in results if isinstance(one, SurelineError)]
+        super().__init__(f"{len(errors)} of {len(results)} were not decided; first: {errors[0]}")
+        self.results = tuple(results)
 
 
 class StoreError(SurelineError):

@@ -14,7 +14,7 @@ from sureline.application.label import GivenAnswer, choice, paths
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.decision import Decision
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
-from sureline.errors import Refused
+from sureline.errors import NotAllDecided, Refused, SurelineError
 from sureline.loop_thread import LoopThread
 
 if TYPE_CHECKING:
@@ -86,10 +86,23 @@ class Gate:
         return self.run(self.decide(**proposal))
 
     async def decide_many(self, proposals: Iterable[Mapping[str, Any]]) -> list[Decision]:
-        """Decide about several proposals at once, in the order given."""
-        read = [read_proposal(raw, workspace=self.workspace) for raw in proposals]
-        answers = await asyncio.gather(*(self.services.decider.decide(one) for one in read))
-        return [answer.decision for answer in answers]
+        """Decide about several proposals at once, in the order given.
+
+        Raises NotAllDecided when something is wrong with one of them (an unknown slice, a
+        conflict, a full store); it carries the other answers, so that nothing is lost.
+        """
+        found = await asyncio.gather(*(self._decide_or_error(raw) for raw in proposals))
+        decided = [one for one in found if isinstance(one, Decision)]
+        if len(decided) < len(found):
+            raise NotAllDecided(found)
+        return decided
+
+    async def _decide_or_error(self, raw: Mapping[str, Any]) -> Decision | SurelineError:
+        try:
+            read = read_proposal(raw, workspace=self.workspace)
+            return (await self.services.decider.decide(read)).decision
+        except SurelineError as error:
+            return error
 
     async def consume(self, decision_id: str) -> Decision:
         """Use an approval: once, soon, and only while no switch is on.

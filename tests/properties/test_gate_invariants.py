@@ -84,7 +84,7 @@ def surroundings(draw: st.DrawFn) -> Circumstances:
         force_human=draw(st.sampled_from([False, False, True])),
         attempt=draw(st.integers(1, 4)),
         secret=SECRET,
-        decision_id=draw(st.sampled_from(["a", "b", "c"])),
+        sample_key=draw(st.sampled_from(["a", "b", "c"])),
     )
 
 
@@ -273,7 +273,7 @@ def test_whether_an_output_is_judged_is_settled_by_policy_and_secret(
         stakes=stakes,
         threshold=Threshold(auto=threshold, reject=0.4),
         secret=SECRET,
-        decision_id="a",
+        sample_key="a",
     )
     if policy.judge is None or assessed.fatal or assessed.value is None:
         assert found is Judging.NONE

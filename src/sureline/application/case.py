@@ -27,6 +27,7 @@ class Case:
     attempt: int
     opened_at: datetime
     secret: bytes
+    sample_key: str
 
     @classmethod
     def opened(
@@ -35,6 +36,7 @@ class Case:
         current: Current,
         *,
         case_id: str,
+        sample_key: str,
         attempt: int,
         now: datetime,
         secret: bytes,
@@ -57,6 +59,7 @@ class Case:
             attempt=attempt,
             opened_at=now,
             secret=secret,
+            sample_key=sample_key,
         )
 
     @property
@@ -74,5 +77,5 @@ class Case:
             force_human=self.proposal.force_human,
             attempt=self.attempt,
             secret=self.secret,
-            decision_id=self.id,
+            sample_key=self.sample_key,
         )

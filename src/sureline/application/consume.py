@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from sureline.application.answer import Answer
-from sureline.application.current import Currents
+from sureline.application.current import Current, Currents
 from sureline.application.encode import splice
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.switches import HardSwitch
+from sureline.core.gate.stakes import settle_stakes
+from sureline.core.gate.thresholds import threshold_now
 from sureline.core.values.decision import Route
-from sureline.core.values.outcome import Action
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.policy import Mode
+from sureline.core.values.proposal import Proposal, Stakes
 from sureline.errors import NotFound, Refused
 
 
@@ -46,14 +52,16 @@ class Consumer:
         return Answer(splice(stored.body, stored.answer), created=False)
 
     async def _check_automatic(self, stored: StoredDecision) -> None:
+        """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
+        body = json.loads(stored.body)
+        now = self.clock.now()
         current = await self.currents.latest(stored.slice_key)
-        age = self.clock.now() - stored.created_at
-        if age > timedelta(seconds=current.policy.approval_ttl_seconds):
-            raise Refused("this approval is too old to be used; decide again")
-        certified_by = json.loads(stored.body)["certificate"]
-        holding = None if current.certificate is None else current.certificate.id
-        if certified_by is not None and certified_by != holding:
-            raise Refused("the certificate behind this approval no longer holds; decide again")
+        age = now - stored.created_at
+        if not timedelta(0) <= age <= timedelta(seconds=current.policy.approval_ttl_seconds):
+            raise Refused("this approval is too old (or dated in the future); decide again")
+        if _objected(await self.ledger.outcomes(stored.workspace, stored.id)):
+            raise Refused("a person has rejected this output since")
+        _check_still_holds(body, current, now)
         batch_id = json.loads(stored.request or b"{}").get("batch_id")
         switches = [
             *self.hard_switch.read(stored.workspace),
@@ -63,11 +71,55 @@ class Consumer:
             raise Refused(f"the switch {switches[0].scope} is on: {switches[0].reason}")
 
     async def _check_reviewed(self, stored: StoredDecision) -> None:
-        outcomes = await self.ledger.outcomes(stored.workspace, stored.id)
+        outcomes = [
+            outcome
+            for outcome in await self.ledger.outcomes(stored.workspace, stored.id)
+            if outcome.source in _RELEASING or outcome.correct is False
+        ]
         last = outcomes[-1].action if outcomes else None
+        if last is None:
+            raise Refused("no person has approved this output")
         if last is not Action.APPROVE:
-            raise Refused(
-                "no person has approved this output"
-                if last is None
-                else f"the person's answer was {last}"
-            )
+            raise Refused(f"the person's answer was {last}")
+
+
+_RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
+"""Whose approval releases an output; an imported label does not."""
+
+
+def _objected(outcomes: Sequence[Outcome]) -> bool:
+    """Tell whether the newest answer of a person or of the world is not an approval."""
+    said = [outcome for outcome in outcomes if outcome.action is not Action.SKIP]
+    return bool(said) and said[-1].action is not Action.APPROVE
+
+
+def _check_still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> None:
+    """Refuse an approval whose policy, certificate or hypothesis no longer lets it pass."""
+    policy = current.policy
+    claimed = Proposal(
+        slice_key=policy.key,
+        task="",
+        output=None,
+        action_class=body["action_class"],
+        stakes=Stakes(body["stakes"]),
+    )
+    at_stake = settle_stakes(claimed, policy, current.action_classes)
+    threshold = threshold_now(
+        policy,
+        current.certificate,
+        measurement_hash=current.measurement_hash,
+        stakes=at_stake.stakes,
+        now=now,
+    )
+    holds = (
+        policy.mode is Mode.ROUTE
+        and not policy.four_eyes
+        and not at_stake.always_human
+        and body["measurement"] == current.measurement_hash
+        and body["certificate"] == threshold.certificate
+        and threshold.auto is not None
+        and body["confidence"] is not None
+        and body["confidence"] >= threshold.auto
+    )
+    if not holds:
+        raise Refused("the policy or certificate behind this approval has changed; decide again")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from sureline.application.answer import Answer, assemble, record_of, replay
 from sureline.application.case import Case
@@ -23,6 +24,9 @@ from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
+
+ATTEMPT_WINDOW = timedelta(hours=24)
+"""How long a failed attempt at a task counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class Decider:
         prior = await self._prior(proposal, identity)
         if prior.existing is not None:
             return replay(prior.existing, identity)
-        case = await self._open(proposal, prior)
+        case = await self._open(proposal, prior, identity)
 
         measured = await self.measurer.measure(case, prior.verdict_mark)
         assessed = self._assess(case, measured, measured.signals)
@@ -59,7 +63,7 @@ class Decider:
             stakes=case.at_stake.stakes,
             threshold=case.threshold,
             secret=self.secret,
-            decision_id=case.id,
+            sample_key=case.sample_key,
         )
         if case.policy.judge is not None:
             signals = (*measured.signals, await self._judge(case, judging))
@@ -84,14 +88,16 @@ class Decider:
             decision_id=proposal.id,
             task_digest=identity.task_digest,
             retry_of=proposal.retry_of,
+            since=self.clock.now() - ATTEMPT_WINDOW,
         )
 
-    async def _open(self, proposal: Proposal, prior: Prior) -> Case:
+    async def _open(self, proposal: Proposal, prior: Prior, identity: Identity) -> Case:
         current = await self.currents.at(proposal.slice_key, prior.activation_mark)
         return Case.opened(
             proposal,
             current,
             case_id=proposal.id or self.new_id(),
+            sample_key=identity.sample_key,
             attempt=1 + max(prior.rejections, prior.chain),
             now=self.clock.now(),
             secret=self.secret,

@@ -70,12 +70,17 @@ class HistorySource:
     ) -> tuple[Signal, bytes | None, str]:
         """Return the signal `history`, the vector to store with the decision, and its model id.
 
-        The vector is None when there is none that can be used. Never raises for what can go
-        wrong here; the signal then is `failed` and a person decides (H13, G15): `empty_text`,
-        `embedding_failed`, `bad_vector`, `search_failed`, `deadline`. New verdicts are taken in
-        first when `verdict_mark` has grown.
+        A task that no trusted caller vouches for is not looked up: `not_applicable(claimed_task)`,
+        and a person decides. The vector is None when there is none that can be used. Never raises
+        for what can go wrong here; the signal then is `failed` and a person decides (H13, G15):
+        `empty_text`, `embedding_failed`, `bad_vector`, `search_failed`, `deadline`. New verdicts
+        are taken in first when `verdict_mark` has grown.
         """
         model_id = self._embedder.model_id
+        if not proposal.trusted:
+            # An agent could word its task like what was approved before (G34).
+            claimed = Signal.not_applicable(NAME, SignalKind.HISTORICAL, "claimed_task")
+            return claimed, None, model_id
         seconds = LOOK_UP_SECONDS if proposal.deadline is None else proposal.deadline
         until = _loop().time() + seconds
         try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hmac
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
 from sureline.core.canonical import canonical_json
 from sureline.core.values.proposal import Proposal
 from sureline.errors import InvalidInput
+
+_INVISIBLE = frozenset({"Cf", "Cn", "Co"})
 
 UNREADABLE_CHARACTERS = 10_000
 """How much is kept of an output that is no JSON value."""
@@ -19,23 +22,39 @@ class Identity:
     """The proposal as canonical JSON with keyed digests of its content and of its task.
 
     The digests are HMAC-SHA-256 under the store's secret: after an erasure they betray nothing
-    about a short or guessable payload.
+    about a short or guessable payload. Spaces and the form of letters make no other task.
+    `sample_key` follows from task, source and output alone: neither another id nor other
+    metadata draws another sample.
     """
 
     request: bytes
     content_digest: bytes
     task_digest: bytes
+    sample_key: str
 
 
 def identify(proposal: Proposal, secret: bytes) -> Identity:
     """Return the identity of a proposal. Raises InvalidInput if it is not JSON throughout."""
     request = canonical_json(proposal_json(proposal))
-    task = canonical_json([proposal.task, [[text.ref, text.text] for text in proposal.source]])
+    task = canonical_json(
+        [normal_text(proposal.task), [normal_text(text.text) for text in proposal.source]]
+    )
+    task_digest = hmac.digest(secret, b"task\x00" + task, "sha256")
+    drawn = b"sample\x00" + task_digest + canonical_json(_storable(proposal.output))
     return Identity(
         request=request,
         content_digest=hmac.digest(secret, b"content\x00" + request, "sha256"),
-        task_digest=hmac.digest(secret, b"task\x00" + task, "sha256"),
+        task_digest=task_digest,
+        sample_key=hmac.digest(secret, drawn, "sha256")[:16].hex(),
     )
+
+
+def normal_text(text: str) -> str:
+    """Return a text with composed letters, without case, invisible characters and extra spaces."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        text = "".join(c for c in text if unicodedata.category(c) not in _INVISIBLE)
+    return " ".join(text.casefold().split())
 
 
 def proposal_json(proposal: Proposal) -> dict[str, Any]:
@@ -79,8 +98,15 @@ def _storable(output: Any) -> Any:
     try:
         canonical_json(output)
     except InvalidInput:
-        return {"$unreadable": ascii(output)[:UNREADABLE_CHARACTERS]}
+        return {"$unreadable": _described(output)}
     return output
+
+
+def _described(output: Any) -> str:
+    try:
+        return ascii(output)[:UNREADABLE_CHARACTERS]
+    except (ValueError, RecursionError):  # an integer too long to print, or endless nesting
+        return type(output).__name__
 
 
 def _readable(self_report: object) -> object:

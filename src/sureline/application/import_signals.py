@@ -127,6 +127,7 @@ class SignalImport:
             request=request,
             content_digest=hmac.digest(self.secret, b"content\x00" + request, "sha256"),
             task_digest=hmac.digest(self.secret, b"import\x00" + row_id.encode(), "sha256"),
+            sample_key=row_id,
         )
         outcome = None if row.label is None else self._outcome(row_id, row.label, now)
         return _Read(place=place, row_id=row_id, row=row, identity=identity, outcome=outcome)
@@ -185,7 +186,13 @@ class SignalImport:
                 found[key] = error
             else:
                 found[key] = Case.opened(
-                    proposal, current, case_id="", attempt=1, now=now, secret=self.secret
+                    proposal,
+                    current,
+                    case_id="",
+                    sample_key="",
+                    attempt=1,
+                    now=now,
+                    secret=self.secret,
                 )
         return found
 
@@ -223,6 +230,7 @@ class SignalImport:
             attempt=1,
             opened_at=read.row.at or now,
             secret=self.secret,
+            sample_key=read.row_id,
         )
         policy = case.policy
         assessed = assess(read.row.signals, policy, maps=case.current.maps)
@@ -232,7 +240,7 @@ class SignalImport:
             stakes=case.at_stake.stakes,
             threshold=case.threshold,
             secret=self.secret,
-            decision_id=case.id,
+            sample_key=case.sample_key,
         )
         around = case.circumstances(judging, ())
         routing = route(assessed, policy, around)

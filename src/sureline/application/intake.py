@@ -70,11 +70,16 @@ def _adapter() -> TypeAdapter[ProposalFields]:
 
 
 def read_proposal(
-    raw: Mapping[str, Any], *, workspace: str = "default", trusted: bool = True
+    raw: Mapping[str, Any],
+    *,
+    workspace: str = "default",
+    trusted: bool = True,
+    submitted_by: str | None = None,
 ) -> Proposal:
     """Return the proposal that `raw` describes.
 
-    `trusted` says whether the caller may vouch for sources; otherwise they count as claimed.
+    `trusted` says whether the caller may vouch for task and sources; otherwise they count as
+    claimed. `submitted_by` is the caller's API key.
     Raises InvalidInput naming every field at fault and what was expected there.
     """
     try:
@@ -90,7 +95,8 @@ def read_proposal(
         given["source"] = _sources(fields["source"], trusted)
     if "generator" in given:
         given["generator"] = Generator(**fields["generator"])  # type: ignore[arg-type]
-    return Proposal(workspace=workspace, **given)  # type: ignore[arg-type]
+    own = {"workspace": workspace, "trusted": trusted, "submitted_by": submitted_by}
+    return Proposal(**given, **own)  # type: ignore[arg-type]
 
 
 def _sources(source: str | list[SourceFields] | None, trusted: bool) -> tuple[SourceText, ...]:

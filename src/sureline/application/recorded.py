@@ -47,6 +47,7 @@ def recorded(past: PastDecision, made_under: Policy | None) -> Recorded:
         claimed_stakes=stakes,
         claimed_class=action_class,
         attempt=decision.attempt,
+        sample_key=decision.sample_key,
         variant=decision.variant,
         audit=past.audit,
         sampled=past.audit or decision.route not in _AUTOMATIC,

@@ -40,6 +40,8 @@ def record(number: int | str = 1, **changes: Any) -> DecisionRecord:
         "score": 0.9,
         "score_bin": 5878,
         "audit": False,
+        "failed": False,
+        "submitted_by": None,
         "propensity": 1.0,
         "attempt": 1,
         "stratum": stratum(),

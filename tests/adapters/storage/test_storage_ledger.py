@@ -25,6 +25,8 @@ from tests.adapters.storage.samples import (
     switch,
 )
 
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
 
 async def test_a_decision_comes_back_as_it_was_written(store: Store) -> None:
     """What is read later equals what was appended, to the microsecond and the bit."""
@@ -64,7 +66,12 @@ async def test_workspaces_do_not_see_each_other(store: Store) -> None:
     assert (await store.ledger.append(record(workspace="b"))).created
     await store.ledger.set_switch(switch(workspace="a"))
     prior = await store.ledger.prior(
-        workspace="c", slice_key="invoices", decision_id="d1", task_digest=TASK, retry_of="d1"
+        workspace="c",
+        slice_key="invoices",
+        decision_id="d1",
+        task_digest=TASK,
+        retry_of="d1",
+        since=LONG_AGO,
     )
     assert (prior.existing, prior.rejections, prior.chain) == (None, 0, 0)
     assert await store.ledger.switches_on("b", "invoices", None) == []
@@ -75,22 +82,29 @@ async def test_workspaces_do_not_see_each_other(store: Store) -> None:
         await store.ledger.record_outcome(outcome(workspace="c"))
 
 
-async def test_prior_counts_rejections_of_the_same_task(store: Store) -> None:
-    """Only automatic rejections of this task in this slice count."""
+async def test_prior_counts_failed_attempts_at_the_same_task(store: Store) -> None:
+    """Only what failed at this task in this slice counts, and only since a moment."""
     for number, changes in enumerate(
         (
-            {"route": "auto_reject"},
-            {"route": "auto_reject"},
-            {"route": "human_review"},
-            {"route": "auto_reject", "slice_key": "other"},
-            {"route": "auto_reject", "task_digest": b"u" * 32},
+            {"failed": True, "created_at": NOON - timedelta(days=2)},
+            {"failed": True},
+            {"failed": True, "route": "abstain"},
+            {"failed": False},
+            {"failed": True, "slice_key": "other"},
+            {"failed": True, "task_digest": b"u" * 32},
         )
     ):
         await store.ledger.append(record(number, **changes))
-    prior = await store.ledger.prior(
-        workspace="default", slice_key="invoices", decision_id=None, task_digest=TASK, retry_of=None
-    )
-    assert prior.rejections == 2
+    for since, expected in ((LONG_AGO, 3), (NOON - timedelta(days=1), 2)):
+        prior = await store.ledger.prior(
+            workspace="default",
+            slice_key="invoices",
+            decision_id=None,
+            task_digest=TASK,
+            retry_of=None,
+            since=since,
+        )
+        assert prior.rejections == expected
 
 
 @pytest.mark.parametrize(
@@ -107,6 +121,7 @@ async def test_prior_knows_the_attempt_of_what_is_retried(
         decision_id="d1",
         task_digest=TASK,
         retry_of=retry_of,
+        since=LONG_AGO,
     )
     assert prior.chain == chain
     assert prior.existing is not None
@@ -114,7 +129,12 @@ async def test_prior_knows_the_attempt_of_what_is_retried(
 
 async def _marks(store: Store) -> tuple[int, int]:
     prior = await store.ledger.prior(
-        workspace="default", slice_key="s", decision_id=None, task_digest=TASK, retry_of=None
+        workspace="default",
+        slice_key="s",
+        decision_id=None,
+        task_digest=TASK,
+        retry_of=None,
+        since=LONG_AGO,
     )
     return prior.verdict_mark, prior.activation_mark
 

@@ -60,7 +60,12 @@ async def test_the_activation_mark_grows(store: Store) -> None:
 
     async def mark() -> int:
         prior = await store.ledger.prior(
-            workspace="default", slice_key="s", decision_id=None, task_digest=b"", retry_of=None
+            workspace="default",
+            slice_key="s",
+            decision_id=None,
+            task_digest=b"",
+            retry_of=None,
+            since=NOON,
         )
         return prior.activation_mark
 

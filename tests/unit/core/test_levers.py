@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sureline.core.learning.levers import LeverFacts, levers
-from sureline.core.learning.suggestions import Band, Share
+from sureline.core.learning.slice_facts import Band, Share
 from sureline.core.statistics.curves import CurvePoint
 
 CURVE = tuple(
@@ -51,8 +51,8 @@ def test_figures_speak_for_a_direction(
 def test_a_threshold_is_shown_ten_points_either_way() -> None:
     """Up takes ten points less, down ten points more, with what was right there."""
     threshold = levers(FACTS)[0]
-    assert threshold.up.startswith("0.800 would take 20.0 % instead of 30.0 %")
-    assert threshold.down.startswith("0.600 would take 40.0 % instead of 30.0 %")
+    assert threshold.up.startswith("0.8000 would take 20.0 % instead of 30.0 %")
+    assert threshold.down.startswith("0.6000 would take 40.0 % instead of 30.0 %")
 
 
 @pytest.mark.parametrize(

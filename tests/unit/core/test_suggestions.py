@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sureline.core.learning.suggestions import Advice, Band, Share, SliceFacts, suggest
+from sureline.core.learning.slice_facts import Band, Share, SliceFacts
+from sureline.core.learning.suggestions import Advice, suggest
 
 LOOSE = Band(threshold=0.8, coverage=0.6)
 STRICT = Band(threshold=0.9, coverage=0.3)
@@ -66,6 +67,9 @@ NEW = replace(HEALTHY, held=None, proposed=None, band=Share(), labels_missing=31
             ["nothing_proven"],
             Advice.COLLECT,
             id="too few to call it low",
+        ),
+        pytest.param(
+            {"held": None, "human_only": True}, ["left_to_people"], Advice.KEEP, id="human only"
         ),
         pytest.param(
             {"approved": Share(part=40, whole=100)},

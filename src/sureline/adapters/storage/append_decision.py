@@ -111,6 +111,8 @@ def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
         "score": None if record.score is None else float(record.score),
         "score_bin": record.score_bin,
         "audit": int(record.audit),
+        "failed": int(record.failed),
+        "submitted_by": record.submitted_by,
         "propensity": float(record.propensity),
         "attempt": record.attempt,
         "stratum": str(record.stratum),
@@ -181,6 +183,7 @@ def _as_stored(record: DecisionRecord) -> StoredDecision:
         body=record.body,
         answer=record.answer,
         request=record.request,
+        submitted_by=record.submitted_by,
         created=True,
     )
 

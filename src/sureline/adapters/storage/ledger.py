@@ -84,11 +84,13 @@ class SqlLedger:
         decision_id: str | None,
         task_digest: bytes,
         retry_of: str | None,
+        since: datetime,
     ) -> Prior:
         """Return what is known before measuring; rejections count per workspace and slice."""
         existing = None if decision_id is None else await self.decision(workspace, decision_id)
         rejections, chain, verdict_mark, activation_mark = self._database.fetch(
-            PRIOR, (workspace, slice_key, task_digest, workspace, retry_of)
+            PRIOR,
+            (workspace, slice_key, task_digest, to_micros(since), workspace, retry_of),
         )[0]
         return Prior(
             existing=existing,

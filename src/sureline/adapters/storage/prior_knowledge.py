@@ -27,8 +27,9 @@ _rejections = (
         decisions.c.workspace == bindparam("workspace"),
         decisions.c.slice_key == bindparam("slice_key"),
         decisions.c.task_digest == bindparam("task_digest"),
+        decisions.c.created_at >= bindparam("since"),
         # Spelled out instead of bound: only so does the partial index serve.
-        decisions.c.route == literal_column("'auto_reject'"),
+        decisions.c.failed == literal_column("1"),
     )
     .scalar_subquery()
 )
@@ -46,7 +47,7 @@ PRIOR = compiled(
         _mark(activations),
     )
 )
-"""Rejections of the task, attempt of the retried decision, verdict mark, activation mark."""
+"""Failed attempts at the task, attempt of the retried decision, verdict mark, activation mark."""
 
 ACTIVATION_MARK = compiled(select(_mark(activations)))
 """The activation mark alone."""

@@ -25,6 +25,7 @@ _COLUMNS = (
     decisions.c.body,
     payloads.c.answer,
     payloads.c.request,
+    decisions.c.submitted_by,
 )
 
 
@@ -60,5 +61,6 @@ def stored_decision(row: Sequence[Any], *, created: bool = False) -> StoredDecis
         body=row[9],
         answer=row[10],
         request=row[11],
+        submitted_by=row[12],
         created=created,
     )

@@ -71,6 +71,8 @@ decisions = Table(
     Column("score", Float, nullable=True),
     Column("score_bin", Integer, nullable=True),
     Column("audit", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    text_column("submitted_by", null=True),
     Column("propensity", Float, nullable=False),
     Column("attempt", Integer, nullable=False),
     text_column("stratum"),
@@ -87,12 +89,13 @@ decisions = Table(
 )
 
 Index(
-    "ix_decisions_rejected",
+    "ix_decisions_failed",
     decisions.c.workspace,
     decisions.c.slice_key,
     decisions.c.task_digest,
-    sqlite_where=text("route = 'auto_reject'"),
-    postgresql_where=text("route = 'auto_reject'"),
+    decisions.c.created_at,
+    sqlite_where=text("failed = 1"),
+    postgresql_where=text("failed = 1"),
 )
 
 Index(

@@ -25,7 +25,8 @@ class DecisionRecord:
     idempotency (keyed, so that it betrays nothing after an erasure), `task_digest` the task with
     its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or
     if no threshold could have automated it; only labels with a bin are counted. `stratum` says
-    what a later label may be used for. `vector` belongs to embedding model `model_id`.
+    what a later label may be used for. `failed` counts it as a failed attempt at its task, and
+    `submitted_by` is the key that brought it. `vector` belongs to embedding model `model_id`.
     """
 
     id: str
@@ -37,6 +38,8 @@ class DecisionRecord:
     score: float | None
     score_bin: int | None
     audit: bool
+    failed: bool
+    submitted_by: str | None
     propensity: float
     attempt: int
     stratum: Stratum
@@ -89,6 +92,7 @@ class StoredDecision:
     body: bytes
     answer: bytes | None
     request: bytes | None
+    submitted_by: str | None
     created: bool
 
 
@@ -96,8 +100,8 @@ class StoredDecision:
 class Prior:
     """What the store knows before a proposal is measured.
 
-    `existing` is the decision with the same id, if there is one. `rejections` counts earlier
-    automatic rejections of the same task; `chain` is the attempt number of the decision that
+    `existing` is the decision with the same id, if there is one. `rejections` counts failed
+    attempts at the same task since a moment; `chain` is the attempt number of the decision that
     it retries (0 if it retries none or an unknown one). `verdict_mark` grows when a verdict or
     a deletion is written by any process, `activation_mark` when a policy or calibration is
     activated.
@@ -169,6 +173,7 @@ class Ledger(Protocol):
         decision_id: str | None,
         task_digest: bytes,
         retry_of: str | None,
+        since: datetime,
     ) -> Prior:
         """Return what is known before measuring; one cheap read."""
 

@@ -30,7 +30,7 @@ def should_judge(
     stakes: Stakes,
     threshold: Threshold,
     secret: bytes,
-    decision_id: str,
+    sample_key: str,
 ) -> Judging:
     """Choose by stakes, then nearness to the threshold, then a keyed sample.
 
@@ -40,14 +40,14 @@ def should_judge(
     judge = policy.judge
     if judge is None or assessed.fatal or assessed.value is None:
         return Judging.NONE
-    if stakes.is_high and is_sampled(secret, Purpose.JUDGE, decision_id, judge.high_stakes):
+    if stakes.is_high and is_sampled(secret, Purpose.JUDGE, sample_key, judge.high_stakes):
         return Judging.MANDATORY
     middle = DEFAULT_THRESHOLD if threshold.auto is None else threshold.auto
     value = threshold.compared(assessed)
     # Rounded, so that .90 counts as within .05 of .95 although .95 - .90 > .05 in binary.
     if value is not None and round(abs(value - middle), 9) <= judge.borderline:
         return Judging.MANDATORY
-    if is_sampled(secret, Purpose.JUDGE, decision_id, judge.otherwise):
+    if is_sampled(secret, Purpose.JUDGE, sample_key, judge.otherwise):
         return Judging.SAMPLED
     return Judging.NONE
 

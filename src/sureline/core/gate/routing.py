@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sureline.core.gate.judging import Judging, is_refuted
+from sureline.core.gate.reasons import FAILING, INELIGIBLE
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.gate.stakes import AtStake
 from sureline.core.gate.thresholds import VOID_REASONS, Threshold
@@ -27,7 +28,7 @@ GUARD = "guard"
 class Circumstances:
     """All that bears on the route besides the signals; `attempt` counts from 1.
 
-    `secret` and `decision_id` fix the samples; `switches` are those that are on for this scope;
+    `secret` and `sample_key` fix the samples; `switches` are those that are on for this scope;
     `force_human` is the call's own wish.
     """
 
@@ -38,7 +39,7 @@ class Circumstances:
     force_human: bool
     attempt: int
     secret: bytes
-    decision_id: str
+    sample_key: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class Routing:
     `propensity` is the known probability in [0, 1] with which a person was to see this output.
     `eligible` says that only the comparison with a threshold, or a state of the slice, stood
     between the output and automation; certificates count the labels of eligible outputs only,
-    because no others are ever automated.
+    because no others are ever automated. `failed` says that this was a failed attempt.
     """
 
     route: Route
@@ -58,25 +59,7 @@ class Routing:
     propensity: float
     attempts_left: int
     eligible: bool
-
-
-INELIGIBLE = frozenset(
-    {
-        "unreadable_output",
-        "fatal_check",
-        "nothing_measured",
-        "signal_missing",
-        "novel",
-        "judge_refuted",
-        "judge_inconclusive",
-        "judge_unavailable",
-        "unknown_action_class",
-        "action_always_human",
-        "forced",
-        "too_few_verdicts",
-    }
-)
-"""Reasons that lie in the output itself: with one of them no threshold automates it."""
+    failed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +87,7 @@ def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> R
     chosen = acting[0] if acting else matches[0]
     would = next(match.route for match in matches if match.rule != 3)
     sampled_up = chosen.route is Route.AUTO_REJECT and is_sampled(
-        around.secret, Purpose.REJECT_AUDIT, around.decision_id, policy.reject_audit_rate
+        around.secret, Purpose.REJECT_AUDIT, around.sample_key, policy.reject_audit_rate
     )
     final = Route.HUMAN_REVIEW if sampled_up else chosen.route
     reasons = [match.reason for match in matches]
@@ -116,10 +99,12 @@ def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> R
         reasons=tuple(reasons),
         would_route=would if policy.mode is Mode.LOG_ONLY or would is not final else None,
         audit=final is Route.AUTO_APPROVE
-        and is_sampled(around.secret, Purpose.AUDIT, around.decision_id, rate),
+        and is_sampled(around.secret, Purpose.AUDIT, around.sample_key, rate),
         propensity=_propensity(chosen.route, rate, policy),
         attempts_left=attempts_left,
         eligible=INELIGIBLE.isdisjoint(match.reason.code for match in matches),
+        failed=policy.mode is Mode.ROUTE
+        and not FAILING.isdisjoint(match.reason.code for match in matches),
     )
 
 
@@ -246,13 +231,19 @@ def _held_back(
         yield _Match(6, Route.HUMAN_REQUIRED, _reason("forced", "The call asked for a person."))
     value, threshold = assessed.value, around.threshold
     if value is not None and value < threshold.reject:
+        left = around.attempt < policy.attempts
         yield _Match(
             7,
             Route.HUMAN_REVIEW,
-            _reason(
-                "no_attempts_left" if around.attempt >= policy.attempts else "low_confidence",
-                "The value is below the reject threshold.",
-            ),
+            _reason("low_confidence", "The value is below the reject threshold.")
+            if left
+            else _reason("no_attempts_left", "Rejected, and no attempts are left."),
+        )
+    if around.attempt > policy.attempts:
+        yield _Match(
+            7,
+            Route.HUMAN_REVIEW,
+            _reason("too_many_attempts", f"Attempt {around.attempt} of {policy.attempts}."),
         )
     if threshold.auto is None:
         why = VOID_REASONS[threshold.absent or "none"]

@@ -1,4 +1,4 @@
-"""Draw samples by keyed hash: the same on every machine, unpredictable from the id (G10, G34)."""
+"""Draw samples by keyed hash: the same on every machine, and not to be foreseen (G10, G34)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ class Purpose(StrEnum):
     FOLD = "fold"
 
 
-def draw(secret: bytes, purpose: Purpose, decision_id: str) -> float:
-    """Return a number in [0, 1), uniform over ids, fixed by secret, purpose and id.
+def draw(secret: bytes, purpose: Purpose, sample_key: str) -> float:
+    """Return a number in [0, 1), uniform over keys, fixed by secret, purpose and key.
 
-    HMAC-SHA-256 over purpose and id; whoever lacks the store's secret cannot foresee it.
+    HMAC-SHA-256 over purpose and key; whoever lacks the store's secret cannot foresee it. The key
+    of a proposal follows from what it says, not from its id, so that submitting the same again
+    under another id draws the same (G34).
     """
-    message = f"{purpose.value}\x00{decision_id}".encode("utf-8", "surrogatepass")
+    message = f"{purpose.value}\x00{sample_key}".encode("utf-8", "surrogatepass")
     digest = hmac.digest(secret, message, "sha256")
     return int.from_bytes(digest[:8], "big") / _SPAN
 
 
-def is_sampled(secret: bytes, purpose: Purpose, decision_id: str, rate: float) -> bool:
-    """Tell whether the id falls into a sample of this `rate` in [0, 1]."""
-    return draw(secret, purpose, decision_id) < rate
+def is_sampled(secret: bytes, purpose: Purpose, sample_key: str, rate: float) -> bool:
+    """Tell whether the key falls into a sample of this `rate` in [0, 1]."""
+    return draw(secret, purpose, sample_key) < rate

@@ -45,6 +45,7 @@ class Recorded:
     claimed_stakes: Stakes | None
     claimed_class: str | None
     attempt: int
+    sample_key: str
     variant: str | None
     audit: bool
     sampled: bool
@@ -124,7 +125,7 @@ def replay(recorded: Recorded, trial: Trial) -> Replayed:
             force_human=recorded.forced,
             attempt=recorded.attempt,
             secret=trial.secret,
-            decision_id=recorded.id,
+            sample_key=recorded.sample_key,
         ),
     )
     return Replayed(
@@ -159,7 +160,7 @@ def _judging(recorded: Recorded, trial: Trial, at_stake: AtStake, threshold: Thr
         stakes=at_stake.stakes,
         threshold=threshold,
         secret=trial.secret,
-        decision_id=recorded.id,
+        sample_key=recorded.sample_key,
     )
 
 

@@ -65,6 +65,7 @@ class Decision:
     stakes: str
     action_class: str | None
     attempt: int
+    sample_key: str
     attempts_left: int
     review_id: str | None
     variant: str | None

@@ -73,4 +73,8 @@ class Proposal:
     variant: str | None = None
     deadline: float | None = None
     """Seconds that measuring may take; what is not there by then is `failed` (G32)."""
+    trusted: bool = True
+    """Whether a trusted caller vouches for task and source; a claim of an agent is no evidence."""
+    submitted_by: str | None = None
+    """The API key that brought it, None for a program in the same process."""
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -22,7 +22,9 @@ async def decide(call: Call) -> Reply:
     context, key = call.context, call.key
     clock = context.services.clock
     started = clock.monotonic()
-    proposal = read_proposal(call.body, workspace=key.workspace, trusted=_may_vouch(key))
+    proposal = read_proposal(
+        call.body, workspace=key.workspace, trusted=_may_vouch(key), submitted_by=key.id
+    )
     check_slice(key, proposal.slice_key)
     with context.deciding:
         try:
@@ -31,15 +33,15 @@ async def decide(call: Call) -> Reply:
             raise NotReady("no policy can be used here; nothing was decided") from error
     if answer.made is None:
         context.metrics.count_replay()
-        return Reply(body=answer.response)
+        return Reply(body=_shown(call, answer.response))
     context.metrics.count_decision(answer.made, clock.monotonic() - started)
-    return Reply(body=answer.response, status=201)
+    return Reply(body=_shown(call, answer.response), status=201)
 
 
 async def show(call: Call) -> Reply:
     """Return a decision as it is stored."""
     stored = await own_decision(call)
-    return Reply(body=splice(stored.body, stored.answer))
+    return Reply(body=_shown(call, splice(stored.body, stored.answer)))
 
 
 async def consume(call: Call) -> Reply:
@@ -49,7 +51,21 @@ async def consume(call: Call) -> Reply:
         used = await call.context.services.consumer.consume(stored.workspace, stored.id)
     except PolicyError as error:
         raise NotReady("no policy can be used here; the approval was not used") from error
-    return Reply(body=used.response)
+    return Reply(body=_shown(call, used.response))
+
+
+def _shown(call: Call, response: bytes) -> bytes:
+    """Return a decision's bytes as the caller may see them.
+
+    An agent does not learn which of its approvals are audited, or it could try until one is not.
+    The field stands before everything that comes from a payload, so the first match is it.
+    """
+    if call.key.role is not Role.AGENT:
+        return response
+    for told in (b',"audit":true,', b',"audit":false,'):
+        if told in response:
+            return response.replace(told, b',"audit":null,', 1)
+    return response
 
 
 async def own_decision(call: Call) -> StoredDecision:
@@ -66,11 +82,13 @@ async def decision_of(call: Call, decision_id: str) -> StoredDecision:
     if stored is None:
         raise NotFound("there is no such decision")
     check_slice(call.key, stored.slice_key)
+    if call.key.role is Role.AGENT and stored.submitted_by != call.key.id:
+        raise NotFound("there is no such decision")
     return stored
 
 
 def _may_vouch(key: ApiKey) -> bool:
-    """Tell whether sources that come with this key are believed; else they count as claimed."""
+    """Tell whether task and sources of this key are believed; else they count as claimed."""
     return key.role is Role.ADMIN or key.trusted_sources
 
 

@@ -81,7 +81,8 @@ def _create_ledger() -> None:
         "decisions",
         "stream text, seq bigint, hash bytes, workspace text, id text, slice_key text, "
         "route text, would_route text?, mode text, score float?, score_bin integer?, "
-        "audit integer, propensity float, attempt integer, stratum text, policy_hash text, "
+        "audit integer, failed integer, submitted_by text?, propensity float, attempt integer, "
+        "stratum text, policy_hash text, "
         "measurement_hash text, batch_id text?, content_digest bytes, task_digest bytes, "
         "created_at bigint, vector_digest bytes?, payload_digest bytes, body bytes",
         key=("stream", "seq"),
@@ -214,13 +215,13 @@ def _create_state() -> None:
 
 
 def _create_indexes() -> None:
-    rejected = sa.text("route = 'auto_reject'")
+    failed = sa.text("failed = 1")
     op.create_index(
-        "ix_decisions_rejected",
+        "ix_decisions_failed",
         "decisions",
-        ["workspace", "slice_key", "task_digest"],
-        sqlite_where=rejected,
-        postgresql_where=rejected,
+        ["workspace", "slice_key", "task_digest", "created_at"],
+        sqlite_where=failed,
+        postgresql_where=failed,
     )
     audited = sa.text("audit = 1")
     op.create_index(
