@@ -100,6 +100,57 @@ def test_a_bad_row_is_rejected_with_its_line(
     assert fragment in found["rejected"][0]["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    ("line", "fragment"),
+    [
+        pytest.param(b'{"prompt": "x", "answer": NaN}', "NaN is not JSON", id="nan"),
+        pytest.param(b'{"prompt": "x", ', "expected a JSON object", id="cut off"),
+        pytest.param(b'{"prompt": "\xff"}', "expected UTF-8", id="not UTF-8"),
+        pytest.param(b"7", "got int", id="not an object"),
+        pytest.param(b'{"prompt": "x"}', "no key 'answer'", id="no key"),
+        pytest.param(
+            b'{"prompt": "\\ud800", "answer": 1, "text": "", "right": 1}',
+            "surrogate",
+            id="half a character",
+        ),
+        pytest.param(
+            b'{"prompt": "x", "answer": 1e999, "text": "", "right": 1}',
+            "JSON",
+            id="no finite number",
+        ),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_line_that_cannot_be_read_is_rejected(
+    line: bytes, fragment: str, at: int, started: Run, folder: Path
+) -> None:
+    """Wherever it stands, it is listed with its reason, and the other lines are in."""
+    lines = [json.dumps(row(number)).encode() for number in (101, 102)]
+    lines.insert(at, line)
+    (folder / "log.jsonl").write_bytes(b"\n".join(lines))
+    found = imported(started)
+    assert (found["new"], found["labels"]) == (2, 2)
+    assert [one["line"] for one in found["rejected"]] == [at + 1]
+    assert fragment in found["rejected"][0]["error"]["message"]
+
+
+def test_a_file_without_one_good_line_lists_them_all(started: Run, folder: Path) -> None:
+    """Nothing is in, and every line says why."""
+    (folder / "log.jsonl").write_bytes(b"nonsense\nNaN\n")
+    found = imported(started)
+    assert (found["new"], [one["line"] for one in found["rejected"]]) == (0, [1, 2])
+
+
+def test_rows_of_another_width_are_rejected(started: Run, folder: Path) -> None:
+    """A ragged or misquoted CSV row is listed with its line, and the others are in."""
+    (folder / "log.csv").write_text('a,ok\n1,yes\n2\n"3"x,yes\n4,no,no\n5,no\n')
+    result = started("import", "log.csv", "--slice", "invoices", "--task", "read", "--json",
+                     "--map", "output=a", "--map", "label=ok")  # fmt: skip
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["new"]) == (2, 2)
+    assert [one["line"] for one in found["rejected"]] == [3, 4, 5]
+
+
 def test_an_empty_label_is_no_label(started: Run, folder: Path) -> None:
     """A row without a label is measured and waits for one."""
     write(folder / "log.jsonl", [row(101, right=None), row(102, right="")])
@@ -169,8 +220,6 @@ def test_a_wrong_mapping_is_said_before_anything_is_read(
     [
         pytest.param("no.csv", None, id="not there"),
         pytest.param("empty.csv", b"", id="empty"),
-        pytest.param("cut.jsonl", b'{"prompt": "x", ', id="cut off"),
-        pytest.param("bytes.jsonl", b'{"prompt": "\xff"}\n', id="not UTF-8"),
         pytest.param("fake.parquet", b"PAR1 and nothing else", id="damaged"),
     ],
 )

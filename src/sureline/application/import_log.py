@@ -156,10 +156,18 @@ class LogImport:
     _seen: Counter[bytes] = field(default_factory=Counter)
 
     async def run(self, table: Table) -> AsyncIterator[Imported]:
-        """Yield what became of each row, in order. Raises InvalidInput, StoreError."""
+        """Yield what became of each row, in order. Raises InvalidInput, StoreError.
+
+        Rows that could not be read at all come behind the others of their chunk.
+        """
         decider = replace(self.decider, currents=LogOnlyCurrents(self.decider.currents))
         names = tuple(dict.fromkeys(self.mapped.columns.values()))
-        for chunk in table.chunks(names):
+        unread: list[Imported] = []
+
+        def on_fault(place: int, error: InvalidInput) -> None:
+            unread.append(Imported(place=place, error=error))
+
+        for chunk in table.chunks(names, on_fault=on_fault):
             for start in range(0, len(chunk.places), BATCH):
                 rows = [
                     self._read(
@@ -173,6 +181,10 @@ class LogImport:
                 decided = await asyncio.gather(*(self._decide(decider, row) for row in rows))
                 for one in await asyncio.gather(*map(self._label, decided)):
                     yield one
+            while unread:
+                yield unread.pop(0)
+        for one in unread:
+            yield one
 
     def _read(self, place: int, row: Mapping[str, Any]) -> _Row:
         try:

@@ -139,6 +139,7 @@ async def _run(services: Services, mapped: Mapped, table: Table, by: str) -> _Co
         async for row in log.run(table):
             count.add(row)
             advance(1)
+    count.rejected.sort(key=lambda row: row.place)
     return count
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from sureline.adapters.tables.csv_rows import CsvRows
+from sureline.adapters.tables.faults import Faults
 from sureline.adapters.tables.filtering import matching, wanted_columns
-from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines, fault
+from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
 from sureline.application.ports.tables import Chunk, OnFault
 from sureline.errors import InvalidInput
 
@@ -29,28 +30,25 @@ class CsvTable:
         on_fault: OnFault | None = None,
     ) -> Iterator[Chunk]:
         """Read the rows; see the port."""
-        return matching(self._read(columns, where, on_fault), where, self.name)
+        faults = Faults(self.name, on_fault)
+        return matching(self._read(columns, where, faults), where, self.name, faults)
 
     def estimated_rows(self) -> int:
         """Count the lines but the header's; fields of several lines make it too many."""
         return max(0, counted_lines(self._path) - 1)
 
     def _read(
-        self,
-        columns: Sequence[str] | None,
-        where: Sequence[tuple[str, str]],
-        on_fault: OnFault | None,
+        self, columns: Sequence[str] | None, where: Sequence[tuple[str, str]], faults: Faults
     ) -> Iterator[Chunk]:
-        rows = self._rows(on_fault)
-        _, header = next(rows)
+        lines = decoded_lines(self._path, faults)
+        before, header_line = self._header_line(lines)
+        separator = max(",;\t", key=header_line.count)
+        header = self._header(header_line, separator)
         wanted = wanted_columns(columns, where, header, self.name)
         index = [header.index(column) for column in wanted]
         places: list[int] = []
         values: list[list[str]] = []
-        for place, row in rows:
-            if len(row) != len(header):
-                fault(place, self._ragged(row, len(header), place), on_fault)
-                continue
+        for place, row in CsvRows(lines, separator, len(header), place=before, faults=faults):
             places.append(place)
             values.append([row[i] for i in index])
             if len(places) == CHUNK:
@@ -59,40 +57,24 @@ class CsvTable:
         if places:
             yield _chunk(places, wanted, values)
 
-    def _rows(self, on_fault: OnFault | None) -> Iterator[tuple[int, list[str]]]:
-        """Yield line number and fields of the header and of each row; blank lines are no rows."""
-        lines = decoded_lines(self._path, on_fault)
-        skipped, header_line = next(
-            ((i, line) for i, line in enumerate(lines, start=1) if line.strip()), (1, "")
-        )
-        separator = max(",;\t", key=header_line.count)
-        yield skipped, self._header(header_line, separator)
-        reader = csv.reader(lines, delimiter=separator, strict=True)
-        while (row := self._next_row(reader, skipped, on_fault)) is not None:
-            if row:
-                yield reader.line_num + skipped, row
-
-    def _next_row(self, reader: Any, skipped: int, on_fault: OnFault | None) -> list[str] | None:
-        """Return the next row, empty for one that is no CSV, or None at the end."""
-        try:
-            return next(reader, None)
-        except csv.Error as error:
-            place = reader.line_num + skipped
-            located = InvalidInput(f"{self.name}, line {place}: expected CSV: {error}")
-            fault(place, located, on_fault)
-            return []
+    def _header_line(self, lines: Iterator[str | None]) -> tuple[int, str]:
+        for number, line in enumerate(lines, start=1):
+            if line is None:
+                raise InvalidInput(f"{self.name}, line {number}: expected a header in UTF-8")
+            if line.strip():
+                return number, line
+        return 1, ""
 
     def _header(self, line: str, separator: str) -> list[str]:
-        header = [name.strip() for name in next(csv.reader([line], delimiter=separator))]
+        try:
+            row = next(csv.reader([line], delimiter=separator, strict=True))
+        except csv.Error as error:
+            raise InvalidInput(f"{self.name}: expected a header of one line: {error}") from error
+        header = [name.strip() for name in row]
         repeated = {name for name in header if header.count(name) > 1}
         if repeated:
             raise InvalidInput(f"{self.name}: column {min(repeated)!r} appears more than once")
         return header
-
-    def _ragged(self, row: list[str], width: int, place: int) -> InvalidInput:
-        return InvalidInput(
-            f"{self.name}, line {place}: expected {width} fields as in the header, got {len(row)}"
-        )
 
 
 def _chunk(places: list[int], names: Sequence[str], rows: list[list[str]]) -> Chunk:

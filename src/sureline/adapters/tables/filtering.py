@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from sureline.adapters.tables.faults import Faults
 from sureline.application.ports.tables import Chunk
 from sureline.errors import InvalidInput
 
@@ -28,11 +29,15 @@ def wanted_columns(
 
 
 def matching(
-    chunks: Iterable[Chunk], where: Sequence[tuple[str, str]], name: str
+    chunks: Iterable[Chunk],
+    where: Sequence[tuple[str, str]],
+    name: str,
+    faults: Faults | None = None,
 ) -> Iterator[Chunk]:
     """Yield the rows in which every (column, value) holds.
 
-    Raises InvalidInput at the end if there was no such row, naming values that were seen.
+    Raises InvalidInput at the end if there was no such row, naming values that were seen; but not
+    where all rows are among `faults`, which were told.
     """
     found = False
     seen: dict[str, set[str]] = {column: set() for column, _ in where}
@@ -41,7 +46,8 @@ def matching(
         if kept:
             found = True
             yield _pick(chunk, kept) if len(kept) < len(chunk.places) else chunk
-    if not found:
+    told = faults is not None and faults.any and not where
+    if not found and not told:
         raise InvalidInput(_nothing(name, where, seen))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from sureline.application.ports.tables import OnFault
+from sureline.adapters.tables.faults import Faults
 from sureline.errors import InvalidInput
 
 CHUNK = 16_384
@@ -15,32 +15,20 @@ CHUNK = 16_384
 _BLOCK = 1 << 20
 
 
-def decoded_lines(path: Path, on_fault: OnFault | None = None) -> Iterator[str]:
+def decoded_lines(path: Path, faults: Faults) -> Iterator[str | None]:
     """Yield the lines of a UTF-8 file with their ends; a byte order mark is dropped.
 
-    With `on_fault`, a line that is not UTF-8 is told to it and is empty.
+    A line that is not UTF-8 is a fault; where that is only told, the line is None.
     """
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                fault(
-                    number,
-                    InvalidInput(
-                        f"{path.name}, line {number}: expected UTF-8, got byte "
-                        f"0x{line[error.start]:02x} at position {error.start + 1}"
-                    ),
-                    on_fault,
-                )
-                yield "\n"
-
-
-def fault(place: int, error: InvalidInput, on_fault: OnFault | None) -> None:
-    """Tell a row's fault to whoever wants to know; raise it where nobody does."""
-    if on_fault is None:
-        raise error
-    on_fault(place, error)
+                byte, position = line[error.start], error.start + 1
+                reason = f"expected UTF-8, got byte 0x{byte:02x} at position {position}"
+                faults.at(number, InvalidInput(reason))
+                yield None
 
 
 def counted_lines(path: Path) -> int:
