@@ -12,7 +12,8 @@ from sureline.application.report import Curve
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
 from sureline.core.learning.levers import Lever
-from sureline.core.learning.suggestions import Advice, Band, Share, Suggestion
+from sureline.core.learning.slice_facts import Band, Share
+from sureline.core.learning.suggestions import Advice, Suggestion
 from sureline.core.statistics.brier_interval import BrierScore, brier_score
 from sureline.core.statistics.curves import Histogram
 from sureline.core.statistics.reliability import Reliability, reliability

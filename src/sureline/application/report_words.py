@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sureline.core.values.certificate import Certificate, Scale, Uncertified
+from sureline.core.values.threshold_text import threshold_text
 
 
 def verdict_sentence(verdict: Certificate | Uncertified | None) -> str:
@@ -13,7 +14,7 @@ def verdict_sentence(verdict: Certificate | Uncertified | None) -> str:
         return f"No certificate ({verdict.reason.replace('_', ' ')}). {verdict.message}."
     kind = "calibrated scores" if verdict.scale is Scale.CALIBRATED else "scores"
     return (
-        f"At {kind} of {verdict.threshold:.4f} or more, precision is at least "
+        f"At {kind} of {threshold_text(verdict.threshold)} or more, precision is at least "
         f"{100 * verdict.lower_bound:.1f} % with confidence {100 * (1 - verdict.delta):.0f} %: "
         f"{verdict.correct} of {verdict.in_band} labels there were right."
     )

@@ -14,7 +14,7 @@ from sureline.application.watch import SliceWatch
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import JUDGED, UNJUDGED, SliceCalibration, table_of
 from sureline.core.learning.levers import LeverFacts
-from sureline.core.learning.suggestions import Band, Share, SliceFacts
+from sureline.core.learning.slice_facts import Band, Share, SliceFacts
 from sureline.core.statistics.bins import edge, edges_of
 from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.tally import Tally
@@ -71,6 +71,7 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         corrected=mistakes.corrected,
         tripped=_tripped(of.watch),
         labels_missing=missing,
+        human_only=of.policy.mode is Mode.HUMAN_ONLY,
     )
 
 

@@ -10,6 +10,7 @@ from sureline.application.mistakes import Mistakes
 from sureline.application.watch import SliceWatch
 from sureline.cli.output import print_table, say
 from sureline.core.learning.suggestions import Advice
+from sureline.core.values.threshold_text import threshold_text
 
 WORDS = {
     Advice.TIGHTEN: "tighten",
@@ -59,7 +60,7 @@ def _slice_row(one: SliceReport) -> tuple[Any, ...]:
         one.right.whole,
         _percent(one.right.value),
         "nothing" if one.held is None else _percent(one.held.coverage),
-        "" if one.held is None else f"{one.held.threshold:.3f}",
+        "" if one.held is None else threshold_text(one.held.threshold),
         one.sentence,
     )
 
@@ -148,7 +149,7 @@ def _show_mistakes(found: Mistakes) -> None:
         return
     title = (
         f"scored high, and wrong: {found.wrong} of {found.labels} labels at or above "
-        f"{found.band.threshold:.3f} ({found.band.basis})"
+        f"{threshold_text(found.band.threshold)} ({found.band.basis})"
     )
     if not found.shown:
         say(title)

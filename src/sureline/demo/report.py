@@ -15,11 +15,12 @@ from sureline.application.report import (
     RouteRow,
     SliceRow,
 )
+from sureline.application.report_words import verdict_sentence
 from sureline.core.statistics.binomial import lower_bound, upper_bound
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
 from sureline.core.statistics.reliability import reliability
 from sureline.core.statistics.tally import Tally, tally_labels
-from sureline.core.values.certificate import Certificate, Uncertified
+from sureline.core.values.certificate import Certificate
 from sureline.demo.result import DemoResult, Routed
 
 _TAIL = 0.025
@@ -115,19 +116,6 @@ def slice_row(key: str, result: DemoResult) -> SliceRow:
         threshold=certificate.threshold if certificate else None,
         lower_bound=certificate.lower_bound if certificate else None,
         sentence=verdict_sentence(verdict),
-    )
-
-
-def verdict_sentence(verdict: Certificate | Uncertified | None) -> str:
-    """Say what a certificate proves, or what is missing."""
-    if verdict is None:
-        return "No labels, so no certificate."
-    if isinstance(verdict, Uncertified):
-        return f"No certificate ({verdict.reason.replace('_', ' ')}). {verdict.message}."
-    return (
-        f"At scores of {verdict.threshold:.4f} or more, precision is at least "
-        f"{100 * verdict.lower_bound:.1f} % with confidence {100 * (1 - verdict.delta):.0f} %: "
-        f"{verdict.correct} of {verdict.in_band} labels there were right."
     )
 
 

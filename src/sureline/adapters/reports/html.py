@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sureline.application.report import Curve, ReportData
+from sureline.core.values.threshold_text import threshold_text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FLOORS = (0.95, 0.9, 0.8, 0.7, 0.5)
@@ -37,6 +38,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     environment.filters["percent"] = percent
     environment.filters["places"] = places
     environment.filters["thin"] = thin
+    environment.filters["threshold"] = threshold_text
     environment.globals["curve_floor"] = curve_floor
     style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
     html = environment.get_template(template).render(**values, style=style)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sureline.core.learning.suggestions import ENOUGH, LOW_APPROVAL, Band, Share
+from sureline.core.learning.slice_facts import Band, Share
+from sureline.core.learning.suggestions import ENOUGH, LOW_APPROVAL
 from sureline.core.statistics.curves import CurvePoint
+from sureline.core.values.threshold_text import threshold_text
 
 STEP = 0.10
 """How far a lever is moved to show what that does: ten points of coverage, or of score."""
@@ -76,8 +78,8 @@ def _moved(curve: Sequence[CurvePoint], at: float | None, step: float) -> str:
     if (point.coverage - at) * step <= 0:
         return "There is nothing further in this direction."
     return (
-        f"{point.threshold:.3f} would take {_percent(point.coverage)} instead of {_percent(at)}; "
-        f"of the labels there {_percent(point.precision)} were right."
+        f"{threshold_text(point.threshold)} would take {_percent(point.coverage)} instead of "
+        f"{_percent(at)}; of the labels there {_percent(point.precision)} were right."
     )
 
 

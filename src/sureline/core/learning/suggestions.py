@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from sureline.core.statistics.binomial import lower_bound, upper_bound
+from sureline.core.learning.slice_facts import Band, Share, SliceFacts
+from sureline.core.values.counted import counted
+from sureline.core.values.threshold_text import threshold_text
 
 UNANIMOUS = 0.98
 """From this share of approvals on, reviews count as near-unanimous."""
@@ -23,7 +25,6 @@ ENOUGH = 30
 ENOUGH_EDITS = 5
 MATERIAL = 0.02
 """Automating less than two points more or less is not worth a change."""
-_TAIL = 0.05
 
 
 class Advice(StrEnum):
@@ -41,65 +42,6 @@ class Advice(StrEnum):
     """Leave it as it is."""
     CHECK = "check"
     """Beside all that: one field needs a check."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """`part` of `whole`."""
-
-    part: int = 0
-    whole: int = 0
-
-    @property
-    def value(self) -> float | None:
-        """Return the share in [0, 1], None of nothing."""
-        return self.part / self.whole if self.whole else None
-
-    @property
-    def low(self) -> float:
-        """Return the exact one-sided 95 % lower bound; 0 of nothing."""
-        return float(lower_bound(self.part, self.whole, _TAIL)) if self.whole else 0.0
-
-    @property
-    def high(self) -> float:
-        """Return the exact one-sided 95 % upper bound; 1 of nothing."""
-        return float(upper_bound(self.part, self.whole, _TAIL)) if self.whole else 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """A threshold, and the share of outputs in [0, 1] at or above it."""
-
-    threshold: float
-    coverage: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SliceFacts:
-    """The counts of one slice that suggestions rest on.
-
-    `target` precision. `held` is what is automated now, `proposed` what the labels certify now,
-    both None for nothing. `right` counts correct labels of all outputs that can be automated,
-    `band` those at or above the threshold (`held`, else `proposed`), `approved` people's answers
-    to drafts that were approved as they were. `corrections` counts how often each field was
-    changed, of `corrected` changed outputs that were looked at. `honeypots` are the planted errors
-    that reviewers noticed, None where none were planted. `tripped` counts the wrong ones of audited
-    outputs where the guard has tripped, else None. `labels_missing` without an error would certify
-    a threshold, None where no number is known to do.
-    """
-
-    slice_key: str
-    target: float
-    held: Band | None = None
-    proposed: Band | None = None
-    right: Share = field(default_factory=Share)
-    band: Share = field(default_factory=Share)
-    approved: Share = field(default_factory=Share)
-    corrections: Mapping[str, int] = field(default_factory=dict)
-    corrected: int = 0
-    honeypots: Share | None = None
-    tripped: Share | None = None
-    labels_missing: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +104,8 @@ def _errors_in_band(facts: SliceFacts) -> Iterator[Suggestion]:
 def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
     """Compare what is automated with what the labels prove."""
     held, proposed = facts.held, facts.proposed
+    if facts.human_only:
+        return
     numbers = {
         **({} if held is None else {"threshold_now": held.threshold, "share_now": held.coverage}),
         **(
@@ -175,16 +119,16 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             code="first_certificate",
             advice=Advice.LOOSEN,
             sentence=f"Nothing acts alone today, but the labels prove the target of "
-            f"{_percent(facts.target)} from a score of {proposed.threshold:.3f} on, which "
-            f"{_percent(proposed.coverage)} of outputs reach.",
+            f"{_percent(facts.target)} from a score of {threshold_text(proposed.threshold)} on, "
+            f"which {_percent(proposed.coverage)} of outputs reach.",
             numbers=numbers,
         )
     elif held is not None and proposed is None:
         yield Suggestion(
             code="proof_lost",
             advice=Advice.TIGHTEN,
-            sentence=f"Outputs act alone from {held.threshold:.3f} on, but today's labels prove "
-            f"the target of {_percent(facts.target)} at no threshold.",
+            sentence=f"Outputs act alone from {threshold_text(held.threshold)} on, but today's "
+            f"labels prove the target of {_percent(facts.target)} at no threshold.",
             numbers=numbers,
         )
     elif held is not None and proposed is not None and _differ(held, proposed):
@@ -192,9 +136,10 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
         yield Suggestion(
             code="lower_threshold" if looser else "higher_threshold",
             advice=Advice.LOOSEN if looser else Advice.TIGHTEN,
-            sentence=f"Today's labels prove the target from {proposed.threshold:.3f} on instead "
-            f"of {held.threshold:.3f}: {_percent(proposed.coverage)} of outputs would act alone "
-            f"instead of {_percent(held.coverage)}.",
+            sentence="Today's labels prove the target from "
+            f"{threshold_text(proposed.threshold)} on instead of "
+            f"{threshold_text(held.threshold)}: {_percent(proposed.coverage)} of outputs would "
+            f"act alone instead of {_percent(held.coverage)}.",
             numbers=numbers,
         )
 
@@ -269,20 +214,27 @@ def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
 
 def _otherwise(facts: SliceFacts) -> Suggestion:
     """Say what holds where nothing needs doing: it is certified, or labels are missing."""
+    if facts.human_only:
+        return Suggestion(
+            code="left_to_people",
+            advice=Advice.KEEP,
+            sentence="The policy leaves this slice to people, whatever its labels say.",
+            numbers={"labels": facts.right.whole},
+        )
     if facts.held is not None:
         return Suggestion(
             code="as_it_should_be",
             advice=Advice.KEEP,
             sentence=f"{_percent(facts.held.coverage)} of outputs may act alone, from a score of "
-            f"{facts.held.threshold:.3f} on, and today's labels ask for no change.",
+            f"{threshold_text(facts.held.threshold)} on, and today's labels ask for no change.",
             numbers={"threshold_now": facts.held.threshold, "share_now": facts.held.coverage},
         )
     if facts.labels_missing is not None:
         return Suggestion(
             code="labels_missing",
             advice=Advice.COLLECT,
-            sentence=f"No certificate yet: {facts.labels_missing} more labels without an error "
-            f"would give the first.",
+            sentence=f"No certificate yet: {counted(facts.labels_missing, 'more label')} "
+            f"without an error would give the first.",
             numbers={"labels_missing": facts.labels_missing, "labels": facts.right.whole},
         )
     return Suggestion(
