@@ -158,6 +158,28 @@ def test_rows_at_fault_are_listed_and_the_rest_goes_on(ready: Run, folder: Path)
 
 
 @pytest.mark.parametrize(
+    "bad",
+    [
+        pytest.param('{"checks": NaN, "claim": 1, "ok": 1}', id="nan"),
+        pytest.param('{"checks": 1e999, "claim": 1, "ok": 1}', id="no finite number"),
+        pytest.param('{"checks": "\\ud800", "claim": 1, "ok": 1}', id="half a character"),
+        pytest.param('{"checks": 1, "ok": 1}', id="no key"),
+        pytest.param("7", id="no object"),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_line_that_cannot_be_read_is_rejected(
+    bad: str, at: int, ready: Run, folder: Path
+) -> None:
+    """Wherever it stands, it is listed, and the others are in."""
+    lines = ['{"checks": 1, "claim": 1, "ok": 1}', '{"checks": 1, "claim": 0.5, "ok": 0}']
+    lines.insert(at, bad)
+    (folder / "log.jsonl").write_text("\n".join(lines))
+    found = imported(ready, *MAPS, *ALL, file="log.jsonl")
+    assert (found["new"], [one["line"] for one in found["first_rejected"]]) == (2, [at + 1])
+
+
+@pytest.mark.parametrize(
     ("arguments", "fragment"),
     [
         pytest.param((*MAPS, "--slice", "invoices"), "where the labels come from", id="no source"),

@@ -102,8 +102,8 @@ class SignalImport:
         names = tuple(columns)
         for place, values in zip(places, zip(*columns.values(), strict=True), strict=True):
             cells = dict(zip(names, values, strict=True))
-            row_id = self._next_id(cells)
             try:
+                row_id = self._next_id(cells)
                 yield self._read(place, row_id, self.mapped.read(cells, now), now)
             except InvalidInput as error:
                 yield Imported(place=place, error=error)
