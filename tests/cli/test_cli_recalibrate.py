@@ -24,6 +24,7 @@ def test_without_labels_it_says_what_is_missing(started: Run) -> None:
     result = started("recalibrate")
     assert result.exit_code == 0
     assert "insufficient_data" in result.stdout
+    assert "Reliability" not in result.stdout  # a table without rows tells nothing
 
 
 def test_a_certificate_is_proposed_with_its_reliability(labelled: Run) -> None:

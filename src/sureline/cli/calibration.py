@@ -13,6 +13,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.core.values.threshold_text import threshold_text
 from sureline.errors import InvalidInput
 
 calibration_app = typer.Typer(
@@ -131,4 +132,4 @@ def _show_change(change: CalibrationChange, as_json: bool) -> None:
 
 
 def _threshold(value: float | None) -> str:
-    return "none" if value is None else f"{value:.6g}"
+    return "none" if value is None else threshold_text(value)

@@ -15,6 +15,7 @@ from sureline.cli.options import JsonOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.core.statistics.certificate import Demand
 from sureline.core.values.certificate import Certificate, ErrorRate
+from sureline.core.values.threshold_text import threshold_text
 from sureline.errors import InvalidInput
 
 _COLUMNS = (
@@ -119,9 +120,9 @@ def _show(results: Sequence[SliceResult], demand: Demand) -> None:
 
 def _cells(result: SliceResult) -> tuple[str, ...]:
     naive = result.naive[0].threshold
-    guess = "none" if naive is None else f"{naive:.10g}"
+    guess = "none" if naive is None else threshold_text(naive)
     name, labels, found = result.slice_key, str(result.labels), result.result
     if not isinstance(found, Certificate):
         return name, result.status, labels, "none", "0.0%", "", guess
-    threshold, bound = f"{found.threshold:.10g}", f"{found.lower_bound:.4f}"
+    threshold, bound = threshold_text(found.threshold), f"{found.lower_bound:.4f}"
     return name, result.status, labels, threshold, f"{found.coverage:.1%}", bound, guess

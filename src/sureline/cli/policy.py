@@ -153,10 +153,14 @@ def list_policies(
         print_json({"policies": found})
     elif found:
         rows = [
-            (str(one["hash"])[:12], "active" if one["active"] else "", one["proposed_at"])
+            (
+                str(one["hash"])[:12],
+                "active" if one["active"] else "",
+                f"{one['proposed_at']:%Y-%m-%d %H:%M:%S}",
+            )
             for one in found
         ]
-        print_table("Policies", ("hash", "state", "proposed at"), rows)
+        print_table("Policies", ("hash", "state", "proposed at (UTC)"), rows)
     else:
         say("no policy was proposed yet")
 

@@ -14,6 +14,7 @@ from sureline.cli.options import JsonOption, PolicyOption, StoreOption, Workspac
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.core.values.certificate import Certificate
+from sureline.core.values.threshold_text import threshold_text
 from sureline.errors import InvalidInput
 
 
@@ -67,11 +68,13 @@ def _show(calibration: Calibration, *, activated: bool) -> None:
     for one in calibration.slices:
         if not isinstance(one.verdict, Certificate):
             say(f"{one.slice_key}: {one.verdict.reason}: {one.verdict.message}")
-    print_table(
-        "Reliability: how often outputs with such a score were correct",
-        ("slice", "score", "labels", "predicted", "actual", "verdict"),
-        [row for one in calibration.slices for row in _reliability_rows(one)],
-    )
+    reliability = [row for one in calibration.slices for row in _reliability_rows(one)]
+    if reliability:
+        print_table(
+            "Reliability: how often outputs with such a score were correct",
+            ("slice", "score", "labels", "predicted", "actual", "verdict"),
+            reliability,
+        )
     if activated:
         say(f"{calibration.id} is active now")
     else:
@@ -85,7 +88,7 @@ def _certificate_row(one: SliceCalibration) -> tuple[Any, ...]:
     return (
         one.slice_key,
         found.n,
-        f"{found.threshold:.6g}",
+        threshold_text(found.threshold),
         f"{found.coverage:.1%}",
         f"{found.lower_bound:.4f}",
         f"{found.target:g}",

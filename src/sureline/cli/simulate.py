@@ -17,6 +17,8 @@ from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.core.learning.simulation import Situation
 from sureline.core.statistics.stratified import StratifiedShare
+from sureline.core.values.counted import counted
+from sureline.core.values.threshold_text import threshold_text
 from sureline.errors import InvalidInput
 
 _ORIGINS = {
@@ -172,7 +174,9 @@ def _show(one: SliceSimulation, prices: Prices) -> None:
     ]
     if cost is not None:
         rows.append(("cost", "", f"{cost:.2f}"))
-    print_table(f"{one.slice_key}: {after.decisions} decisions", ("", "before", "after"), rows)
+    print_table(
+        f"{one.slice_key}: {counted(after.decisions, 'decision')}", ("", "before", "after"), rows
+    )
     for sentence in _sentences(one):
         say(sentence)
     for sentence in _warnings(one):
@@ -191,7 +195,7 @@ def _sentences(one: SliceSimulation) -> Iterator[str]:
         why = "" if one.missing is None else f": {one.missing.message}"
         yield f"no threshold holds, so nothing would be automated{why}"
     else:
-        yield f"threshold {one.threshold:.6g}, {_ORIGINS[one.threshold_from]}"
+        yield f"threshold {threshold_text(one.threshold)}, {_ORIGINS[one.threshold_from]}"
         if one.proven is not None:
             yield f"proven precision: at least {one.proven:.4f}"
     for (old, new), count in sorted(one.simulation.moved.items()):
@@ -215,14 +219,14 @@ def _warnings(one: SliceSimulation) -> Iterator[str]:
     if one.threshold_from == "labels":
         yield "the threshold was chosen on these labels: what is proven counts, not the precision"
     for name, count in sorted(one.gaps.stale.items()):
-        yield f"{name}: settings differ for {count} decisions; recorded values were used"
+        yield f"{name}: settings differ for {counted(count, 'decision')}; recorded values were used"
     for name, count in sorted(one.gaps.absent.items()):
-        yield f"{name}: never measured for {count} decisions, so a person decides them"
+        yield f"{name}: never measured for {counted(count, 'decision')}, so a person decides them"
     if one.simulation.judge_unknown:
-        yield f"what the judge would say of {one.simulation.judge_unknown} decisions is not known"
+        yield f"not known is what the judge would say of {counted(one.simulation.judge_unknown, 'decision')}"
     if one.gaps.unknown_policy:
-        yield f"{one.gaps.unknown_policy} decisions were made under a policy that is not stored"
+        yield f"made under a policy that is not stored: {counted(one.gaps.unknown_policy, 'decision')}"
     if one.simulation.incidents:
-        yield f"{one.simulation.incidents} automated outputs are known to be wrong from incidents"
+        yield f"known to be wrong from incidents: {counted(one.simulation.incidents, 'automated output')}"
     if one.log_only:
         yield "the slice is in log_only; these are the figures of mode: route"

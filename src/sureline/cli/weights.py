@@ -13,6 +13,7 @@ from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.core.statistics.weights import LearnedWeights
+from sureline.core.values.counted import counted
 
 
 def weights(
@@ -48,7 +49,7 @@ def _show(slice_key: str, found: LearnedWeights) -> None:
     if found.learned is not None:
         sides.append(("learned", found.learned))
     print_table(
-        f"{slice_key}: {found.n} labels for fitting, judged on held-out ones",
+        f"{slice_key}: {counted(found.n, 'label')} for fitting, judged on held-out ones",
         ("weights", *found.names, "log loss", f"automates at {found.target:g}"),
         [
             (

@@ -9,6 +9,8 @@ from sureline.core.statistics.binomial import labels_needed, lower_bound, smalle
 from sureline.core.statistics.partition import band_ends, loosest_band
 from sureline.core.statistics.tally import Tally
 from sureline.core.values.certificate import NoCertificate, Uncertified
+from sureline.core.values.counted import counted
+from sureline.core.values.threshold_text import threshold_text
 
 _TRIES = 12
 
@@ -25,9 +27,12 @@ def shortfall(tally: Tally, *, slice_key: str, target: float, delta: float) -> U
     if _may_do(tally, ends, smallest, target):
         return _insufficient(tally, slice_key, ends, best, (target, delta))
     bound, threshold = best
+    found = f"{counted(tally.n, 'label')}, but no band of scores is precise enough"
     message = (
-        f"{tally.n} labels, but no band of scores is precise enough: the best lower bound is "
-        f"{bound:.3f} at scores >= {threshold:.10g}, and {target:g} is needed"
+        found
+        if bound is None or threshold is None
+        else f"{found}: the best lower bound is {bound:.3f} at scores >= "
+        f"{threshold_text(threshold)}, and {target:g} is needed"
     )
     return Uncertified(
         slice_key=slice_key,
@@ -72,12 +77,13 @@ def _insufficient(
 ) -> Uncertified:
     end, least = _nearest(tally, ends, level)
     missing = _confirmed(tally, end, least, level)
-    where = "" if end is None else f" at scores >= {tally.threshold[end]:.10g}"
-    found = "No labels" if not tally.n else f"{tally.n} labels are too few"
+    where = "" if end is None else f" at scores >= {threshold_text(tally.threshold[end])}"
+    found = _too_few(tally.n)
     message = (
-        f"{found}: {missing} more labels without an error{where} would do"
+        f"{found}: {counted(missing, 'more label')} without an error{where} would do"
         if missing is not None
-        else f"{found}: at least {least} more labels without an error{where} are needed"
+        else f"{found}: at least {counted(least, 'more label')} without an error{where} "
+        f"{'is' if least == 1 else 'are'} needed"
     )
     return Uncertified(
         slice_key=slice_key,
@@ -88,6 +94,12 @@ def _insufficient(
         best_threshold=best[1],
         message=message,
     )
+
+
+def _too_few(labels: int) -> str:
+    if not labels:
+        return "No labels"
+    return f"{counted(labels, 'label')} {'is' if labels == 1 else 'are'} too few"
 
 
 def _nearest(

@@ -20,9 +20,8 @@ def threshold_text(threshold: float) -> str:
     to_one = 1 - _exponent(1 - threshold)
     to_zero = _DIGITS - 1 - _exponent(threshold)
     places = max(_DIGITS, to_one, to_zero)
-    whole, _, decimals = f"{exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING):f}".partition(
-        "."
-    )
+    rounded = exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING)
+    whole, _, decimals = f"{rounded:f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(_DIGITS, '0')}"
 
 
