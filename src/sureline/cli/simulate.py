@@ -223,10 +223,13 @@ def _warnings(one: SliceSimulation) -> Iterator[str]:
     for name, count in sorted(one.gaps.absent.items()):
         yield f"{name}: never measured for {counted(count, 'decision')}, so a person decides them"
     if one.simulation.judge_unknown:
-        yield f"not known is what the judge would say of {counted(one.simulation.judge_unknown, 'decision')}"
+        unknown = counted(one.simulation.judge_unknown, "decision")
+        yield f"not known is what the judge would say of {unknown}"
     if one.gaps.unknown_policy:
-        yield f"made under a policy that is not stored: {counted(one.gaps.unknown_policy, 'decision')}"
+        unknown = counted(one.gaps.unknown_policy, "decision")
+        yield f"made under a policy that is not stored: {unknown}"
     if one.simulation.incidents:
-        yield f"known to be wrong from incidents: {counted(one.simulation.incidents, 'automated output')}"
+        wrong = counted(one.simulation.incidents, "automated output")
+        yield f"known to be wrong from incidents: {wrong}"
     if one.log_only:
         yield "the slice is in log_only; these are the figures of mode: route"
