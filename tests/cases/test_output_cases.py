@@ -148,7 +148,7 @@ def test_s25_a_lone_surrogate_goes_back(cases: Cases, gate: Gate) -> None:
 
 
 def test_s28_presence_is_not_meaning(cases: Cases, server: Server) -> None:
-    """A year is not found in a price; what is found in a denial is marked, and lifts nothing."""
+    """A year is not found in a price; what is found in a denial is counted, and lifts nothing."""
     year, place = cases["S28"]["input"]
     first = server.decide(
         proposal("entities", {"entity": year["entity"]}, source=year["source_text"])
@@ -160,7 +160,8 @@ def test_s28_presence_is_not_meaning(cases: Cases, server: Server) -> None:
         server.decide(proposal(name, output, source=place["source_text"]))
         for name in ("routes", "grounded_routes")
     )
-    assert found(grounded) == ["between", "presence"]
+    assert found(grounded) == ["between"]
+    assert grounded["signals"]["verification"]["detail"]["presence"] == 1
     # Counted like the other checks, finding the name would give 2 of 3 instead of 1 of 2.
     assert grounded["confidence"] == alone["confidence"] < 0.9
     for answer in (alone, grounded):

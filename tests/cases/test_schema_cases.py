@@ -105,7 +105,7 @@ ROWS: dict[str, Row] = {
         "process",
         lambda given: [
             held("totals", given["payload"], "not_grounded", source=given["source_text"]),
-            approved("totals", {"amount": 31.45}, "presence", source=given["source_text"]),
+            approved("totals", {"amount": 31.45}, source=given["source_text"]),
         ],
     ),
     "S04": Row(
@@ -132,7 +132,7 @@ ROWS: dict[str, Row] = {
         lambda given: [
             held("amounts", given["payload"], "not_grounded", source=given["source_text"]),
             held("amounts", {"amount": 450}, "not_grounded", source=given["source_text"]),
-            approved("amounts", {"amount": 4500}, "presence", source=given["source_text"]),
+            approved("amounts", {"amount": 4500}, source=given["source_text"]),
         ],
     ),
     "S08": Row(
@@ -214,7 +214,6 @@ ROWS: dict[str, Row] = {
             approved(
                 "entities",
                 {"entity": "billing-eu-retry"},
-                "presence",
                 source=given["source_text"],
             ),
         ],
@@ -222,9 +221,7 @@ ROWS: dict[str, Row] = {
     "S30": Row(
         "cli",
         lambda given: [
-            approved(
-                "entities", {"entity": given["entity"]}, "presence", source=given["source_text"]
-            ),
+            approved("entities", {"entity": given["entity"]}, source=given["source_text"]),
             held(
                 "entities",
                 {"entity": "issue again within 30 days"},

@@ -34,8 +34,6 @@ MAX_LENGTH = 2000
 MAX_VALUES = 500
 """Of one field path so many values are looked for; the others count as not found."""
 
-_PRESENCE = "Found in the source: presence, not meaning."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundingCheck:
@@ -73,12 +71,8 @@ class GroundingCheck:
                 failures.append(
                     Finding(code=fault[0], message=fault[1], field=field, penalty=self.penalty)
                 )
-        if found:
-            where = failures[0].field if failures else None
-            notes.append(Finding(code="presence", message=_PRESENCE, field=where))
-        return CheckResult(
-            findings=(*cut(failures), *cut(notes)), passed=not failures, presence=True
-        )
+        findings = (*cut(failures), *cut(notes))
+        return CheckResult(findings=findings, passed=not failures, presence=True, present=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,12 +18,14 @@ MAX_FINDINGS = 20
 class CheckResult:
     """The findings of one check; notes leave `passed` True.
 
-    `presence` marks a check that can count against an output but not for it (case S28).
+    `presence` marks a check that can count against an output but not for it (case S28); `present`
+    is how many values it found.
     """
 
     findings: tuple[Finding, ...] = ()
     passed: bool = True
     presence: bool = False
+    present: int = 0
 
 
 def cut(findings: list[Finding], total: int | None = None) -> tuple[Finding, ...]:

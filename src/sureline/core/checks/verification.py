@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sureline.core.checks.compiled import CompiledChecks, compile_checks
 from sureline.core.checks.parse import Parsed, parse_output
@@ -113,11 +114,13 @@ def _measured(parsed: Parsed, results: Sequence[CheckResult], policy: ChecksPoli
     else:
         lost = sum(found.penalty for found in findings)
         value = max(0, FULL_SCORE - lost) / FULL_SCORE
-    detail = {
+    detail: dict[str, Any] = {
         "checks": len(results),
         "failed": sum(not result.passed for result in results),
         "codes": dict(sorted(Counter(found.code for found in findings).items())),
     }
+    if any(result.presence for result in results):
+        detail["presence"] = sum(result.present for result in results)
     signal = Signal.measured(
         NAME, SignalKind.DETERMINISTIC, value, detail=detail, findings=findings
     )

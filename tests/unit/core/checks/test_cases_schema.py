@@ -224,12 +224,27 @@ def test_grounding_finds_whole_tokens(
         pytest.param("Paypal Inc", "Pаypal Inc", "mixed_script", id="S32-script"),
         pytest.param("Acme", "Ac\u200bme", "invisible_character", id="S32-invisible"),
         pytest.param("Ac\u200bme", "Acme", "invisible_character", id="S32-in-source"),
-        pytest.param("to Osaka, not Nagoya", "Nagoya", "presence", id="S28"),
     ],
 )
 def test_the_reviewer_is_told(source: str, entity: str, code: str) -> None:
-    """What deceives the eye, and that presence is no meaning, is said in a note."""
+    """What deceives the eye is said in a note."""
     assert code in codes(grounded(source, entity))
+
+
+@pytest.mark.parametrize(
+    ("entity", "presence"),
+    [
+        pytest.param("Nagoya", 1, id="S28"),
+        pytest.param(["Osaka", "Nagoya"], 2, id="several"),
+        pytest.param(["Osaka", "Tokyo"], 1, id="not all"),
+        pytest.param("Tokyo", 0, id="none"),
+    ],
+)
+def test_presence_is_counted_and_no_finding(entity: object, presence: int) -> None:
+    """What stands in the source is a number beside the score; findings are what failed."""
+    verified = grounded("to Osaka, not Nagoya", entity)
+    assert verified.signal.detail["presence"] == presence
+    assert codes(verified) <= {"not_grounded"}
 
 
 @pytest.mark.parametrize("score", ["penalties", "fraction"])

@@ -75,7 +75,8 @@ def test_the_detail_never_quotes_the_output() -> None:
     )
     signal = run({"amount": "SECRET"}, policy).signal
     assert signal.kind is SignalKind.DETERMINISTIC
-    assert signal.detail == {"checks": 3, "failed": 2, "codes": {"no_source": 1, "pattern": 1}}
+    codes = {"no_source": 1, "pattern": 1}
+    assert signal.detail == {"checks": 3, "failed": 2, "codes": codes, "presence": 0}
     assert "SECRET" in signal.findings[0].message
     json.dumps(signal.detail)
 
