@@ -9,8 +9,8 @@ from typing import Annotated, Any, Required
 from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from sureline.application.fault_words import in_words
 from sureline.core.values.proposal import Generator, Proposal, SourceText, Stakes
-from sureline.errors import InvalidInput
 
 _FORBID = ConfigDict(extra="forbid", strict=True)
 
@@ -85,7 +85,7 @@ def read_proposal(
     try:
         fields = _adapter().validate_python(raw)
     except ValidationError as error:
-        raise in_words(error) from None
+        raise in_words(error, raw, shape=ProposalFields, whole="proposal") from None
     given = {name: value for name, value in fields.items() if value is not None}
     given["output"] = fields["output"]
     for name in ("evidence", "alternatives", "generations", "logprobs"):
@@ -105,15 +105,3 @@ def _sources(source: str | list[SourceFields] | None, trusted: bool) -> tuple[So
     if isinstance(source, str):
         return (SourceText(ref="source", text=source, trusted=trusted),)
     return tuple(SourceText(ref=one["ref"], text=one["text"], trusted=trusted) for one in source)
-
-
-def in_words(error: ValidationError, *, whole: str = "proposal") -> InvalidInput:
-    """Say all faults of an input without quoting its content; `whole` is its name."""
-    faults = []
-    for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        path = ".".join(str(part) for part in fault["loc"]) or whole
-        faults.append((path, fault["msg"]))
-    message = "; ".join(f"{path}: {text}" for path, text in faults)
-    wrong = InvalidInput(message)
-    wrong.field = faults[0][0]
-    return wrong

@@ -12,7 +12,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from sureline.application.case import Case
 from sureline.application.current import Current, Currents
 from sureline.application.decide import Decider
-from sureline.application.intake import in_words, read_proposal
+from sureline.application.fault_words import in_words
+from sureline.application.intake import read_proposal
 from sureline.application.measure import Measurements, Measurer
 from sureline.core.values.certificate import Certificate, ErrorRate
 from sureline.core.values.decision import Decision, Route
@@ -107,7 +108,7 @@ def read_case(raw: Mapping[str, Any], number: int) -> PolicyCase:
     try:
         setting = Setting.model_validate(mine)
     except ValidationError as error:
-        raise in_words(error, whole="case") from None
+        raise in_words(error, mine, shape=Setting, whole="case") from None
     name = setting.name or str(raw.get("id") or f"line {number}")
     rest = {key: value for key, value in raw.items() if key not in mine}
     rest.setdefault("id", name)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from pydantic import TypeAdapter, ValidationError
 from starlette.types import Receive
 
-from sureline.application.intake import in_words
+from sureline.application.fault_words import in_words
 from sureline.application.ports.keys import ApiKey, Role
 from sureline.errors import InvalidInput
 from sureline.web.context import ServerContext
@@ -113,5 +113,5 @@ class Operation:
         try:
             fields: dict[str, Any] = self.adapter.validate_python(raw)
         except ValidationError as error:
-            raise in_words(error, whole="body") from None
+            raise in_words(error, raw, shape=self.body, whole="body") from None
         return fields
