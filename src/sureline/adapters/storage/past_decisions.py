@@ -11,6 +11,7 @@ from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, heads
+from sureline.adapters.storage.transaction import STREAM
 from sureline.application.ports.ledger import PastDecision
 from sureline.core.values.stratum import LabelStratum, Stratum
 
@@ -47,8 +48,10 @@ _PAGE = compiled(
             ),
         )
     )
+    .where(decisions.c.stream == bindparam("stream"))
     .where(decisions.c.seq > bindparam("after"), decisions.c.seq <= bindparam("horizon"))
-    .where(decisions.c.workspace == bindparam("workspace"))
+    # Not the bare column: its index would find the whole workspace anew for every page.
+    .where(decisions.c.workspace.concat(literal_column("''")) == bindparam("workspace"))
     .where(decisions.c.slice_key == bindparam("slice_key"))
     .where(decisions.c.created_at >= bindparam("since"))
     .order_by(decisions.c.seq)
@@ -67,7 +70,7 @@ def page_of_decisions(
     fetch: Fetch, after: int, until: int, *, workspace: str, slice_key: str, since: int
 ) -> tuple[list[PastDecision], int | None]:
     """Return the next decisions after the place `after`, and where to go on (None: no more)."""
-    rows = fetch(_PAGE, (after, until, workspace, slice_key, since, PAGE))
+    rows = fetch(_PAGE, (STREAM, after, until, workspace, slice_key, since, PAGE))
     return [_past_decision(row) for row in rows], rows[-1][0] if len(rows) == PAGE else None
 
 
