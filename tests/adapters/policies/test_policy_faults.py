@@ -181,6 +181,27 @@ def test_all_faults_are_told_at_once_in_file_order() -> None:
     assert [int(line.split(":")[1]) for line in lines] == [1, 3, 6, 7, 8, 10, 11]
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        pytest.param(f"delta: {'9' * 5000}", "the number has too many digits", id="digits"),
+        pytest.param(f"attempts: {'9' * 41}", "at most 40 are read", id="few digits more"),
+        pytest.param("attempts: !!int 2", 'tags such as "tag:yaml.org,2002:int"', id="tag"),
+        pytest.param(
+            "reading: {timezone: utc}",
+            'expected a time zone .*, found "utc"; write "UTC"$',
+            id="zone",
+        ),
+    ],
+)
+def test_one_mistake_is_one_fault(line: str, message: str) -> None:
+    """What could not be read is told once, and not again as a value that is missing."""
+    with pytest.raises(PolicyError, match=message) as caught:
+        load_policy(in_slice(line))
+    assert len(caught.value.message.splitlines()) == 1
+    assert "nothing" not in caught.value.message
+
+
 def test_a_fault_in_defaults_is_told_once(tmp_path: Path) -> None:
     """What every slice inherits is wrong at one place only, with the file's own name."""
     file = tmp_path / "rules.yaml"
@@ -216,6 +237,15 @@ WARNINGS = {
     "pooled": (
         in_slice("calibration: pooled", "weights: {verification: 0.8, slice_accuracy: 0.2}"),
         "slice_accuracy is not measured yet",
+    ),
+    "own-signal": (
+        in_slice("weights: {verification: 1, foo: 1}"),
+        "weights.foo: nothing built in measures this signal: a plug-in or an imported log must",
+    ),
+    "misspelt-signal": (
+        in_slice("weights: {verification: 1, histroy: 1}"),
+        "weights.histroy: nothing built in measures this signal: a plug-in or an imported log must "
+        'bring it; did you mean "history"?',
     ),
 }
 

@@ -39,7 +39,9 @@ def default_of(default: object) -> str:
         return "required"
     if isinstance(default, Settings) or default in ([], {}):
         return "nothing set" if default in ([], {}) else "see below"
-    return "none" if default is None else f"`{str(default).lower()}`"
+    if isinstance(default, bool):
+        return "`true`" if default else "`false`"
+    return "none" if default is None else f"`{default}`"
 
 
 @pytest.mark.parametrize("model", SECTIONS.values(), ids=lambda model: model.__name__)

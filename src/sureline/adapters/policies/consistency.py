@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -17,6 +18,8 @@ from sureline.core.values.policy import PRESETS
 
 SAID_BY_MODELS = frozenset({"self_report", "self_evaluation", "judge"})
 SLICE_ACCURACY = "slice_accuracy"
+BUILT_IN = frozenset({"verification", "history", SLICE_ACCURACY, *SAID_BY_MODELS})
+"""Signals that sureline measures itself."""
 HIGH_TARGET = 0.99
 
 
@@ -90,6 +93,17 @@ class Consistency:
                 "reliability twice; write calibration: pooled or remove the weight",
             )
         self._weights_without_measurement(weights)
+        self._weights_of_others(weights)
+
+    def _weights_of_others(self, weights: Mapping[str, float]) -> None:
+        for name in sorted(set(weights) - BUILT_IN):
+            near = difflib.get_close_matches(name, BUILT_IN, n=1, cutoff=0.8)
+            meant = f'; did you mean "{near[0]}"?' if near else ""
+            self.faults.warn(
+                self._at("weights", name),
+                "nothing built in measures this signal: a plug-in or an imported log must bring "
+                f"it{meant}",
+            )
 
     def _weights_without_measurement(self, weights: Mapping[str, float]) -> None:
         total = math.fsum(weights.values())

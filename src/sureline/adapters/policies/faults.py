@@ -29,13 +29,15 @@ class Faults:
     def __init__(self) -> None:
         self._faults: set[Fault] = set()
         self._warnings: set[Fault] = set()
+        self._unreadable: set[Place] = set()
 
     def __bool__(self) -> bool:
         return bool(self._faults)
 
     def add(self, node: Node, message: str) -> None:
-        """Say that a value cannot be used."""
-        self._faults.add(Fault(node.place, node.path, message))
+        """Say that a value cannot be used, unless it is known that it could not be read."""
+        if node.place not in self._unreadable:
+            self._faults.add(Fault(node.place, node.path, message))
 
     def add_key(self, node: Node, message: str) -> None:
         """Say that a key cannot be used."""
@@ -44,6 +46,11 @@ class Faults:
     def add_at(self, place: Place, path: str, message: str) -> None:
         """Say what is wrong at a place that has no value."""
         self._faults.add(Fault(place, path, message))
+
+    def add_unreadable(self, place: Place, path: str, message: str) -> None:
+        """Say that a value could not be read: what stands in its place is then no fault."""
+        self._unreadable.add(place)
+        self.add_at(place, path, message)
 
     def warn(self, node: Node, message: str) -> None:
         """Say what the author should know although the policy can be used."""

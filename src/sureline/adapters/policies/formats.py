@@ -62,10 +62,14 @@ def locale(text: str) -> str:
 
 def timezone(text: str) -> str:
     """Return the name of a known time zone. Raises ValueError."""
-    from zoneinfo import ZoneInfo
+    from zoneinfo import ZoneInfo, available_timezones
 
     try:
         ZoneInfo(text)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f'expected a time zone such as Europe/Berlin, found "{text}"') from error
+        near = next((one for one in available_timezones() if one.lower() == text.lower()), None)
+        meant = f'; write "{near}"' if near else ""
+        raise ValueError(
+            f'expected a time zone such as Europe/Berlin, found "{text}"{meant}'
+        ) from error
     return text

@@ -123,7 +123,9 @@ class _Builder:
         place = self._place(event)
         tag = getattr(event, "tag", None)
         if tag not in (None, "!"):
-            self._faults.add_at(place, path, f'tags such as "{tag}" are not read; remove it')
+            self._faults.add_unreadable(
+                place, path, f'tags such as "{tag}" are not read; remove it'
+            )
         value = self._value(event, path, depth)
         node = Node(value=value, place=place, path=path, key_place=key_place)
         anchor = getattr(event, "anchor", None)
@@ -164,7 +166,8 @@ class _Builder:
             return _WORDS[text]
         whole, decimal = _INTEGER.match(text), _DECIMAL.match(text)
         if (whole or decimal) and len(text) > MAX_DIGITS:
-            self._faults.add_at(self._place(event), path, "the number has too many digits")
+            digits = f"the number has too many digits; at most {MAX_DIGITS} are read"
+            self._faults.add_unreadable(self._place(event), path, digits)
             return None
         if whole:
             return int(text)
