@@ -9,6 +9,8 @@ import numpy as np
 from sureline.core.statistics.tally import Tally
 
 _DRAWS = 2000
+_AT_ONCE = 50
+"""Draws that are held in memory together: with all bins in use they take 8 MB."""
 _SEED = 20261130
 _TAIL = 2.5
 
@@ -34,7 +36,12 @@ def brier_score(tally: Tally) -> BrierScore | None:
     count = np.concatenate([correct, labels - correct])
     loss = np.concatenate([(1 - tally.score) ** 2, tally.score**2])
     loss, count = loss[count > 0], count[count > 0]
-    draws = np.random.default_rng(_SEED).multinomial(tally.n, count / tally.n, _DRAWS)
-    means = draws @ loss / tally.n
+    random = np.random.default_rng(_SEED)
+    means = np.concatenate(
+        [
+            random.multinomial(tally.n, count / tally.n, _AT_ONCE) @ loss / tally.n
+            for _ in range(_DRAWS // _AT_ONCE)
+        ]
+    )
     low, high = np.percentile(means, [_TAIL, 100 - _TAIL])
     return BrierScore(value=float(count @ loss) / tally.n, interval=(float(low), float(high)))
