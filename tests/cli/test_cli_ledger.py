@@ -42,6 +42,57 @@ def test_a_changed_row_is_found(recorded: Run, folder: Path) -> None:
     assert "does not hold" in result.stdout
 
 
+TAMPERED = "UPDATE label_counts SET count = count + 5000"
+
+
+def test_counts_that_do_not_follow_are_named_and_put_right(recorded: Run, folder: Path) -> None:
+    """Certificates rest on the counts: changing them is noticed, named and undone on record."""
+    with sqlite3.connect(folder / "sureline.db") as database:
+        assert database.execute(TAMPERED).rowcount == 1
+    result = recorded("ledger", "verify")
+    assert result.exit_code == 1
+    assert "label_counts: not as the ledger says in 1 row" in result.stdout
+    assert "5001 is stored, 1 by the ledger" in result.stdout
+    found = json.loads(recorded("ledger", "verify", "--json").stdout)
+    assert (found["ok"], found["chain_ok"]) == (False, True)
+    assert [one["table"] for one in found["derived"] if not one["ok"]] == ["label_counts"]
+    rebuilt = recorded("ledger", "rebuild", "--by", "Ada")
+    assert rebuilt.exit_code == 0
+    assert "put right: label_counts" in rebuilt.stdout
+    assert recorded("ledger", "verify").exit_code == 0
+    assert "nothing was changed" in recorded("ledger", "rebuild", "--by", "Ada").stdout
+    (entry,) = [
+        one
+        for one in json.loads(recorded("logbook", "--json").stdout)["entries"]
+        if one["change"] == "rebuild"
+    ]
+    assert (entry["by"], entry["subject"]) == ("Ada", "label_counts")
+
+
+def test_nothing_is_rebuilt_from_a_ledger_that_does_not_hold(recorded: Run, folder: Path) -> None:
+    """What was changed itself is no source; then the tables are not compared either."""
+    with sqlite3.connect(folder / "sureline.db") as database:
+        database.execute("DROP TRIGGER outcomes_no_update")
+        database.execute("UPDATE outcomes SET correct = 0")
+    result = recorded("ledger", "rebuild", "--by", "Ada")
+    assert result.exit_code == 1
+    assert "nothing was rebuilt" in result.stderr
+    verified = recorded("ledger", "verify")
+    assert verified.exit_code == 1
+    assert "cannot see: labels and counts" in verified.stdout
+
+
+def test_what_verifying_cannot_see_is_said(recorded: Run, folder: Path) -> None:
+    """Of a store and of an export: what is outside the chain, and what an export leaves out."""
+    told = recorded("ledger", "verify").stdout
+    assert "which approvals were used" in told
+    assert "tables that certificates rest on" not in told
+    (folder / "out.jsonl").write_text(recorded("ledger", "export").stdout)
+    told = recorded("ledger", "verify", "out.jsonl").stdout
+    assert "which approvals were used" in told
+    assert "tables that certificates rest on" in told
+
+
 def test_another_head_is_noticed(recorded: Run) -> None:
     """A head that the chain never ran through says that history was rewritten."""
     assert recorded("ledger", "verify", "--head", f"2:{'ab' * 32}").exit_code == 1

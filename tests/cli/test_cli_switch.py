@@ -40,11 +40,42 @@ def test_two_scopes_at_once_are_refused(started: Run) -> None:
     assert result.exit_code == 2
 
 
-def test_a_slice_that_the_policy_has_not_is_remarked(started: Run) -> None:
-    """The switch is set all the same: a policy to come may have the slice."""
-    result = started("switch", "on", "--slice", "invoice", *BY)
-    assert result.exit_code == 0
-    assert "no slice 'invoice' (it has: invoices)" in result.stderr
+def test_a_slice_that_the_policy_has_not_is_refused(started: Run) -> None:
+    """A switch that stops nothing is an error, unless a policy to come is to have the slice."""
+    turn = ("switch", "on", "--slice", "invoice", *BY)
+    refused = started(*turn)
+    assert refused.exit_code == 2
+    assert "no slice 'invoice' (it has: invoices)" in refused.stderr
+    assert started("switch", "status").stdout == "no switch was ever turned on\n"
+    forced = started(*turn, "--force")
+    assert forced.exit_code == 0
+    assert "no slice 'invoice' (it has: invoices)" in forced.stderr
+    assert started("switch", "off", "--slice", "invoice", *BY).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("switch", "on", "--reason", "a test", "--by"),
+        ("switch", "off", "--reason", "a test", "--by"),
+        ("ledger", "rebuild", "--by"),
+        ("ledger", "erase", "d1", "--reason", "a test", "--by"),
+        ("policy", "activate", "policy.yaml", "--by"),
+        ("policy", "propose", "policy.yaml", "--by"),
+        ("calibration", "rollback", "--by"),
+        ("recalibrate", "--activate", "--by"),
+        ("keys", "create", "--role", "admin", "--name"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+@pytest.mark.parametrize("name", ["guard", " Guard "])
+def test_nobody_acts_under_the_guards_name(
+    command: tuple[str, ...], name: str, started: Run
+) -> None:
+    """What the guard did must be told apart from what people do."""
+    result = started(*command, name)
+    assert result.exit_code == 2
+    assert "the guard's own name" in result.stderr
 
 
 @pytest.mark.usefixtures("empty_store")

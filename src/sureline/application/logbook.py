@@ -11,7 +11,7 @@ from typing import Any
 from sureline.application.current import CALIBRATION
 from sureline.application.policies import POLICY
 from sureline.application.ports.ledger import Ledger, RouteDay
-from sureline.application.ports.registry import Activation, Registry
+from sureline.application.ports.registry import REBUILD, Activation, Registry
 from sureline.core.gate.routing import GUARD
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
@@ -35,6 +35,8 @@ class Change(StrEnum):
     """The guard gave a slice to people because audited precision fell."""
     SWITCH_OFF = "switch off"
     """A scope may automate again."""
+    REBUILD = "rebuild"
+    """Labels and counts were made anew, because they were not what the ledger says."""
     ERASURE = "erasure"
     """A decision's payload was erased."""
 
@@ -100,7 +102,7 @@ class Logbook:
     async def _acts(self) -> list[_Act]:
         acts = [
             _activation(one)
-            for kind in (POLICY, CALIBRATION)
+            for kind in (POLICY, CALIBRATION, REBUILD)
             for one in await self.registry.activations(self.workspace, kind)
         ]
         acts += _switched(await self.ledger.switch_history(self.workspace))

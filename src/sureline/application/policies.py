@@ -10,6 +10,7 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.application.ports.registry import Activation, Registry
+from sureline.core.gate.acting import acting
 from sureline.core.values.policy import Mode, Policy
 from sureline.core.values.switch import Switch
 from sureline.errors import NotFound, PolicyError
@@ -106,6 +107,7 @@ class PolicyBook:
         them whether or not the proposal is ever activated; only a person turns that off again. A
         policy that cannot be read raises PolicyError and changes nothing.
         """
+        acting(by)
         loaded = self._load(source)
         await self._restrict(loaded.policy, by)
         await self._registry.propose_policy(loaded.policy.hash, loaded.text, self._clock.now())

@@ -13,8 +13,8 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.threshold_text import threshold_text
-from sureline.errors import InvalidInput
 
 calibration_app = typer.Typer(
     help="List, show, activate and take back calibrations.",
@@ -84,11 +84,11 @@ def activate(
     as_json: JsonOption = False,
 ) -> None:
     """Make a calibration's thresholds hold from the next decision on, in every process."""
-    _check(by)
+    named = acting(by)
 
     async def work(services: Services) -> CalibrationChange:
         found = await services.calibrations.find(calibration_id)
-        return await services.calibrations.activate(found.id, by=by, note=note)
+        return await services.calibrations.activate(found.id, by=named, note=note)
 
     _show_change(on_store(work, store=store, workspace=workspace), as_json)
 
@@ -102,17 +102,12 @@ def rollback(
     as_json: JsonOption = False,
 ) -> None:
     """Activate again what was active before; exit code 1 if there is nothing earlier."""
-    _check(by)
+    named = acting(by)
 
     async def work(services: Services) -> CalibrationChange:
-        return await services.calibrations.rollback(by=by, note=note)
+        return await services.calibrations.rollback(by=named, note=note)
 
     _show_change(on_store(work, store=store, workspace=workspace), as_json)
-
-
-def _check(by: str) -> None:
-    if not by.strip():
-        raise InvalidInput("must not be empty", field="by")
 
 
 def _show_change(change: CalibrationChange, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
-from sureline.errors import InvalidInput
+from sureline.core.gate.acting import acting
 
 keys_app = typer.Typer(
     help="Make and revoke the server's API keys.", no_args_is_help=True, add_completion=False
@@ -38,12 +38,11 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key; its secret is shown this once and never again."""
-    if not name.strip():
-        raise InvalidInput("must not be empty", field="name")
+    named = acting(name, field="name")
 
     async def work(services: Services) -> tuple[ApiKey, str]:
         return await services.keys.create(
-            name=name,
+            name=named,
             role=role,
             workspace=workspace,
             slices=tuple(slices or ()),

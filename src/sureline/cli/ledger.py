@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +17,10 @@ from sureline.cli.session import on_store
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
 from sureline.core.chain_verification import ChainReport
-from sureline.errors import InvalidInput
+from sureline.core.derived_verification import NOT_CHAINED, NOT_EXPORTED, TableReport
+from sureline.core.gate.acting import acting
+from sureline.core.values.counted import counted
+from sureline.errors import InvalidInput, Refused
 
 ledger_app = typer.Typer(
     help="Verify, export and erase what was recorded.", no_args_is_help=True, add_completion=False
@@ -33,6 +36,26 @@ class Cases:
     recorded: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What was seen of a ledger: the chain, and of a store also the past cases and the tables.
+
+    `derived` is None where labels and counts were not compared, because the chain itself does not
+    hold or because an export has none.
+    """
+
+    chain: ChainReport
+    cases: Cases | None = None
+    derived: tuple[TableReport, ...] | None = None
+    blind_spots: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether all that was looked at holds."""
+        tables = all(one.ok for one in self.derived or ())
+        return self.chain.ok and tables and (self.cases is None or self.cases.ok)
+
+
 @ledger_app.command("verify")
 def verify(
     file: Annotated[
@@ -46,23 +69,69 @@ def verify(
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Verify the hash chain and the past cases, and say what that cannot see.
+    """Verify the hash chain, what follows from it (labels, counts) and the past cases.
 
-    Exit code 1 if either does not hold.
+    Says what that cannot see. Exit code 1 if anything does not hold.
     """
     expected = None if head is None else Head.parse(head)
     if file is not None:
-        report, cases = verify_export(_export_lines(file), expected=expected), None
+        chain = verify_export(_export_lines(file), expected=expected)
+        found = Verified(chain=chain, blind_spots=(NOT_EXPORTED, *NOT_CHAINED))
     else:
 
-        async def work(services: Services) -> tuple[ChainReport, Cases]:
-            found = await services.check_cases()
-            chain = await services.store.ledger.verify(expected=expected)
-            return chain, Cases(ok=found.ok, usable=found.cases, recorded=found.expected)
+        async def work(services: Services) -> Verified:
+            return await _verified(services, expected)
 
-        report, cases = on_store(work, store=store, workspace=workspace)
-    _show(report, cases, as_json)
-    raise typer.Exit(0 if report.ok and (cases is None or cases.ok) else 1)
+        found = on_store(work, store=store, workspace=workspace)
+    _show(found, as_json)
+    raise typer.Exit(0 if found.ok else 1)
+
+
+async def _verified(services: Services, expected: Head | None) -> Verified:
+    """Look at all of a store; where the chain does not hold, nothing can follow from it."""
+    cases = await services.check_cases()
+    chain = await services.store.ledger.verify(expected=expected)
+    unseen = () if chain.ok else ("labels and counts: the ledger does not hold, so none follow",)
+    return Verified(
+        chain=chain,
+        cases=Cases(ok=cases.ok, usable=cases.cases, recorded=cases.expected),
+        derived=await services.store.derived.compare() if chain.ok else None,
+        blind_spots=(*unseen, *NOT_CHAINED),
+    )
+
+
+@ledger_app.command("rebuild")
+def rebuild(
+    by: ByOption,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Make labels and counts anew from the ledger where they differ, and record that.
+
+    Exit code 1, and nothing is changed, if the ledger itself does not hold.
+    """
+    named = acting(by)
+
+    async def work(services: Services) -> tuple[TableReport, ...]:
+        chain = await services.store.ledger.verify()
+        if chain.fault is not None:
+            raise Refused(f"the ledger does not hold, so nothing was rebuilt: {_fault(chain)}")
+        return await services.store.derived.rebuild(
+            workspace=workspace, by=named, at=services.clock.now()
+        )
+
+    before = on_store(work, store=store, workspace=workspace)
+    wrong = [one for one in before if not one.ok]
+    if as_json:
+        print_json({"rebuilt": bool(wrong), "before": [_table_json(one) for one in before]})
+        return
+    for one in wrong:
+        say(f"put right: {one.sentence}")
+    if wrong:
+        say("certificates computed meanwhile may rest on it: look at `sureline recalibrate`")
+    else:
+        say("labels and counts are what the ledger says; nothing was changed")
 
 
 @ledger_app.command("export")
@@ -85,7 +154,7 @@ def export(
         return rows
 
     rows = on_store(work, store=store, workspace=workspace)
-    note(f"{rows} rows, {'with' if payloads else 'without'} payloads")
+    note(f"{counted(rows, 'row')}, {'with' if payloads else 'without'} payloads")
 
 
 @ledger_app.command("erase")
@@ -101,13 +170,13 @@ def erase(
 
     The decision, its route and its figures stay, and the ledger still verifies.
     """
-    for name, text in (("reason", reason), ("by", by)):
-        if not text.strip():
-            raise InvalidInput("must not be empty", field=name)
+    named = acting(by)
+    if not reason.strip():
+        raise InvalidInput("must not be empty", field="reason")
 
     async def work(services: Services) -> bool:
         return await services.store.ledger.erase(
-            workspace, decision_id, by=by, reason=reason, at=services.clock.now()
+            workspace, decision_id, by=named, reason=reason, at=services.clock.now()
         )
 
     erased = on_store(work, store=store, workspace=workspace)
@@ -127,31 +196,49 @@ def _export_lines(file: Path) -> Iterator[str]:
         raise InvalidInput(f"{file}: cannot open the file: {error.strerror}") from None
 
 
-def _show(report: ChainReport, cases: Cases | None, as_json: bool) -> None:
+def _show(found: Verified, as_json: bool) -> None:
+    report, cases = found.chain, found.cases
     if as_json:
-        print_json(_json(report) | {"cases": None if cases is None else asdict(cases)})
+        print_json(_json(found))
         return
     if report.fault is not None:
-        say(f"the ledger does not hold: row {report.fault.seq}: {report.fault.message}")
+        say(f"the ledger does not hold: {_fault(report)}")
     else:
-        say(f"the ledger holds: {report.rows} rows, {report.erased} payloads erased on record")
+        gone = counted(report.erased, "payload")
+        say(f"the ledger holds: {counted(report.rows, 'row')}, {gone} erased on record")
+    for table in found.derived or ():
+        say(table.sentence)
+    if not all(table.ok for table in found.derived or ()):
+        say("certificates rest on these tables; to put them right: sureline ledger rebuild --by X")
     if cases is not None:
         holds = "hold" if cases.ok else "do not hold; history fails and people decide"
         say(f"the past cases {holds}: {cases.usable} of {cases.recorded} can be searched")
     say(f"head: {report.head}")
-    for blind_spot in report.cannot_see:
+    for blind_spot in (*report.cannot_see, *found.blind_spots):
         say(f"cannot see: {blind_spot}")
 
 
-def _json(report: ChainReport) -> dict[str, Any]:
-    fault = report.fault
+def _fault(report: ChainReport) -> str:
+    return "" if report.fault is None else f"row {report.fault.seq}: {report.fault.message}"
+
+
+def _json(found: Verified) -> dict[str, Any]:
+    report, fault = found.chain, found.chain.fault
+    derived = found.derived
     return {
-        "ok": report.ok,
+        "ok": found.ok,
+        "chain_ok": report.ok,
         "rows": report.rows,
         "head": str(report.head),
         "erased": report.erased,
         "fault": None
         if fault is None
         else {"row": fault.seq, "kind": fault.kind, "message": fault.message},
-        "cannot_see": list(report.cannot_see),
+        "derived": None if derived is None else [_table_json(one) for one in derived],
+        "cases": None if found.cases is None else asdict(found.cases),
+        "cannot_see": [*report.cannot_see, *found.blind_spots],
     }
+
+
+def _table_json(table: TableReport) -> dict[str, Any]:
+    return {**asdict(table), "ok": table.ok}

@@ -19,8 +19,8 @@ from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOpt
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.policy_test import check_cases
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.policy import Policy
-from sureline.errors import InvalidInput
 
 policy_app = typer.Typer(
     help="Check, show, compare and activate policies.",
@@ -99,7 +99,7 @@ def propose(
     as_json: JsonOption = False,
 ) -> None:
     """Store a policy without making it current; what it newly gives to people goes there now."""
-    named = _who(by)
+    named = acting(by)
 
     async def work(services: Services) -> LoadedPolicy:
         return await services.policies.propose(file, by=named)
@@ -122,7 +122,7 @@ def activate(
     as_json: JsonOption = False,
 ) -> None:
     """Make a policy current in every process; a file is proposed first."""
-    named = _who(by)
+    named = acting(by)
 
     async def work(services: Services) -> Policy:
         book = services.policies
@@ -184,12 +184,6 @@ async def _policy(book: PolicyBook, name: str) -> Policy:
 
 def _is_file(name: str) -> bool:
     return Path(name).suffix in {".yaml", ".yml", ".json"} or Path(name).is_file()
-
-
-def _who(by: str) -> str:
-    if not by.strip():
-        raise InvalidInput("must not be empty", field="by")
-    return by.strip()
 
 
 def _sentence(change: PolicyChange) -> str:

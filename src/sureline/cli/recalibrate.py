@@ -13,9 +13,9 @@ from sureline.bootstrap import Services, write_calibration_html
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.certificate import Certificate
 from sureline.core.values.threshold_text import threshold_text
-from sureline.errors import InvalidInput
 
 
 def recalibrate(
@@ -36,16 +36,15 @@ def recalibrate(
 
     Exit code 0 whatever the labels say: a slice without a certificate is a result.
     """
-    if activate and not (by or "").strip():
-        raise InvalidInput("say who activates", field="--by")
+    named = acting(by or "", field="--by") if activate else None
 
     async def work(services: Services) -> Calibration:
         # Not `prepare`: labels are there already, nothing has to be measured here.
         if policy is not None:
             await services.policies.introduce(policy)
         calibration = await services.recalibrator.recalibrate()
-        if activate and by is not None:
-            await services.recalibrator.activate(calibration.id, by=by, note=why)
+        if named is not None:
+            await services.recalibrator.activate(calibration.id, by=named, note=why)
         if report is not None:
             write_calibration_html(await services.reporter.report(calibration), report)
         return calibration

@@ -10,8 +10,9 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.switch import Switch
-from sureline.errors import InvalidInput, PolicyError
+from sureline.errors import InvalidInput, PolicyError, UnknownSlice
 
 switch_app = typer.Typer(
     help="Send everything to people, or stop doing so.", no_args_is_help=True, add_completion=False
@@ -19,6 +20,9 @@ switch_app = typer.Typer(
 
 SliceOption = Annotated[str | None, typer.Option("--slice", help="Only this slice.")]
 BatchOption = Annotated[str | None, typer.Option("--batch", help="Only this batch.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Even if the policy has no such slice (yet).")
+]
 Done = tuple[Switch, str]
 """A switch that was set, and the store that it was set in."""
 
@@ -31,17 +35,18 @@ def on(
     by: ByOption,
     slice_key: SliceOption = None,
     batch: BatchOption = None,
+    force: ForceOption = False,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """Automate nothing in the scope from the next decision on, in every process."""
     scope = _scope(slice_key, batch)
-    _check_stated(reason, by)
+    named = _check_stated(reason, by)
 
     async def work(services: Services) -> Done:
-        await _warn_if_idle(services, slice_key)
-        return await _set(services, scope, on=True, reason=reason, by=by)
+        await _check_stops(services, slice_key, force=force)
+        return await _set(services, scope, on=True, reason=reason, by=named)
 
     _show(on_store(work, store=store, workspace=workspace), as_json)
 
@@ -58,10 +63,10 @@ def off(
 ) -> None:
     """Let the scope automate again; other scopes' switches stay as they are."""
     scope = _scope(slice_key, batch)
-    _check_stated(reason, by)
+    named = _check_stated(reason, by)
 
     async def work(services: Services) -> Done:
-        return await _set(services, scope, on=False, reason=reason, by=by)
+        return await _set(services, scope, on=False, reason=reason, by=named)
 
     _show(on_store(work, store=store, workspace=workspace), as_json)
 
@@ -94,8 +99,11 @@ def _scope(slice_key: str | None, batch: str | None) -> str:
     return "global" if batch is None else f"batch:{batch}"
 
 
-async def _warn_if_idle(services: Services, slice_key: str | None) -> None:
-    """Say it when the switch stops nothing: in an emergency a slip of the pen must be seen."""
+async def _check_stops(services: Services, slice_key: str | None, *, force: bool) -> None:
+    """Refuse a switch that stops nothing: in an emergency a slip of the pen must be seen.
+
+    A store without a policy is only remarked: which slices there will be is not known yet.
+    """
     try:
         policy = await services.policies.latest()
     except PolicyError:
@@ -103,13 +111,17 @@ async def _warn_if_idle(services: Services, slice_key: str | None) -> None:
         return
     if slice_key is not None and slice_key not in policy.slices:
         known = ", ".join(sorted(policy.slices))
-        note(f"warning: the policy has no slice {slice_key!r} (it has: {known})")
+        missing = f"the policy has no slice {slice_key!r} (it has: {known})"
+        if not force:
+            raise UnknownSlice(f"{missing}; to turn it on all the same: --force", field="--slice")
+        note(f"warning: {missing}")
 
 
-def _check_stated(reason: str, by: str) -> None:
-    for name, text in (("reason", reason), ("by", by)):
-        if not text.strip():
-            raise InvalidInput("must not be empty", field=name)
+def _check_stated(reason: str, by: str) -> str:
+    """Return who turns the switch. Raises InvalidInput if that, or why, is not said."""
+    if not reason.strip():
+        raise InvalidInput("must not be empty", field="reason")
+    return acting(by)
 
 
 async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Done:

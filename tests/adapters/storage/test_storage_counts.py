@@ -104,6 +104,7 @@ def test_counts_are_what_the_ledger_says(
             for slice_key in ("a", "b"):
                 for row in await store.ledger.label_counts(workspace, slice_key, MEASUREMENT):
                     counted[workspace, slice_key, row.score_bin, row.correct] += row.count
+        compared = await store.derived.compare()
         await store.ledger.rebuild_counts()
         rebuilt = _tables(store)
         report = await store.ledger.verify()
@@ -111,5 +112,6 @@ def test_counts_are_what_the_ledger_says(
         assert counted == _expected(decisions, outcomes)
         assert rebuilt == kept
         assert report.ok
+        assert [one for one in compared if not one.ok] == []
 
     asyncio.run(check())

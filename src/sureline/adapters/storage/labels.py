@@ -124,7 +124,7 @@ def set_label(transaction: Transaction, label: GivenLabel) -> None:
     if old is not None:
         if not overrides(label.source, LabelStratum.parse(old[0]).source):
             return
-        _count(counts, decision, old[0], bool(old[1]), -1)
+        count_label(counts, decision, old[0], bool(old[1]), -1)
     _write(transaction, [label], counts)
 
 
@@ -140,10 +140,8 @@ def _write(
     rows = []
     for label in labels_given:
         decision = label.decision
-        stratum = str(
-            LabelStratum(source=label.source, anchored=label.anchored, decision=decision.stratum)
-        )
-        _count(counts, decision, stratum, label.correct, 1)
+        stratum = label_stratum(label)
+        count_label(counts, decision, stratum, label.correct, 1)
         rows.append(
             (
                 decision.workspace,
@@ -161,16 +159,23 @@ def _write(
     transaction.run_many(_DROP_EMPTY, [key for key, change in counts.items() if change < 0])
 
 
-def _count(
-    counts: Counter[CountKey],
+def label_stratum(label: GivenLabel) -> str:
+    """Return the stratum of a label as it is stored."""
+    decision = label.decision.stratum
+    return str(LabelStratum(source=label.source, anchored=label.anchored, decision=decision))
+
+
+def count_label(
+    counts: Counter[Any],
     decision: LabelledDecision,
     stratum: str,
     correct: bool,
     change: int,
 ) -> None:
+    """Add `change` to the count of such labels, where the decision has a place on the scale."""
     if decision.score_bin is None:  # nothing was measured: no place on the scale
         return
-    key = (
+    key: CountKey = (
         decision.workspace,
         decision.slice_key,
         decision.measurement_hash,

@@ -31,21 +31,22 @@ _LABELS = compiled(
     .where(outcomes.c.correct.is_not(None))
     .order_by(outcomes.c.seq)
 )
-_DAY = decisions.c.created_at // literal_column("86400000000")
+DAY = decisions.c.created_at // literal_column("86400000000")
 """The day number of a decision, as core/values/periods.py has it."""
-_WEEK = (_DAY + literal_column("3")) // literal_column("7")
+WEEK = (DAY + literal_column("3")) // literal_column("7")
+"""The week number of a decision, as core/values/periods.py has it."""
 _ROUTES = compiled(
     select(
         decisions.c.workspace,
         decisions.c.slice_key,
-        _DAY,
+        DAY,
         decisions.c.route,
         decisions.c.stream,
         func.count(),
     ).group_by(
         decisions.c.workspace,
         decisions.c.slice_key,
-        _DAY,
+        DAY,
         decisions.c.route,
         decisions.c.stream,
     )
@@ -54,7 +55,7 @@ _SCORED = (
     decisions.c.workspace,
     decisions.c.slice_key,
     decisions.c.measurement_hash,
-    _WEEK,
+    WEEK,
     decisions.c.score_bin,
     decisions.c.stream,
 )

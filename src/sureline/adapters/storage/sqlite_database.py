@@ -14,13 +14,14 @@ from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
-from sureline.adapters.storage.transaction import Transaction
+from sureline.adapters.storage.transaction import Transaction, lenient
 from sureline.adapters.storage.writer import Writer, WriterStopped
 from sureline.errors import StoreUnavailable
 
 T = TypeVar("T")
 
 Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
+Each = Callable[[Statement, Sequence[Any]], Iterator[tuple[Any, ...]]]
 
 PRAGMAS = (
     "PRAGMA synchronous=FULL",  # a commit is on the disk before it is acknowledged
@@ -80,9 +81,7 @@ class SqliteDatabase:
         if self._memory:
             yield self.fetch
             return
-        connection = self._connect()
-        # A tampered text must reach the verifier, not stop it.
-        connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+        connection = self._reader_of_its_own()
 
         def fetch(statement: Statement, parameters: Sequence[Any]) -> list[Any]:
             with translated(self.where):
@@ -90,6 +89,24 @@ class SqliteDatabase:
 
         try:
             yield fetch
+        finally:
+            connection.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Each]:
+        """Read as of one moment, row by row: what is written meanwhile is not seen.
+
+        The write-ahead log cannot be emptied meanwhile; in memory, writers wait.
+        """
+        if self._memory:
+            with self._lock, self._sharing:
+                yield self._rows_of(self._reading or self._reopen())
+            return
+        connection = self._reader_of_its_own()
+        try:
+            with translated(self.where):
+                connection.execute("BEGIN")
+            yield self._rows_of(connection)
         finally:
             connection.close()
 
@@ -150,6 +167,18 @@ class SqliteDatabase:
                 connection.close()
                 raise
         return connection
+
+    def _reader_of_its_own(self) -> sqlite3.Connection:
+        connection = self._connect()
+        connection.text_factory = lenient
+        return connection
+
+    def _rows_of(self, connection: sqlite3.Connection) -> Each:
+        def each(statement: Statement, parameters: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+            with translated(self.where):
+                yield from connection.execute(statement.sql, parameters)
+
+        return each
 
     def _start(self, writing: sqlite3.Connection) -> None:
         self._reading = writing if self._memory else self._connect()

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.ledger import SqlLedger
@@ -27,6 +28,7 @@ class Store:
     registry: SqlRegistry
     keys: SqlKeys
     jobs: SqlJobs
+    derived: SqlDerived
     secret: bytes
     database: SqliteDatabase
 
@@ -60,6 +62,7 @@ def open_store(url: str, *, busy_timeout: float = 5.0, create: bool = True) -> S
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
+        derived=SqlDerived(database),
         secret=database.secret,
         database=database,
     )

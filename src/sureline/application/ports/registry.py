@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+REBUILD = "rebuild"
+"""The kind of an activation that made labels and counts anew from the ledger."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activation:
-    """An act of a person that changed what holds: a policy or certificates."""
+    """An act of a person that changed what holds: a policy, certificates or rebuilt counts."""
 
     workspace: str
     kind: str

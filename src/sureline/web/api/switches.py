@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sureline.application.ports.keys import ApiKey
+from sureline.core.gate.acting import acting
 from sureline.core.values.switch import Switch
 from sureline.errors import Forbidden, PolicyError, UnknownSlice
 from sureline.web.access import check_slice
@@ -37,7 +38,7 @@ async def turn(call: Call) -> Reply:
         scope=scope,
         on=call.body["on"],
         reason=call.body["reason"],
-        by=call.key.name,
+        by=acting(call.key.name, field="key"),
         changed_at=services.clock.now(),
     )
     await services.ledger.set_switch(switch)
