@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+_PATIENCE = 5.0
+"""Seconds that cancelled work may take to end."""
+
 
 class LoopThread:
     """Runs coroutines to their end for callers on other threads; starts at first use."""
@@ -19,8 +22,16 @@ class LoopThread:
         self._lock = threading.Lock()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Return the coroutine's result, or raise what it raised."""
-        return asyncio.run_coroutine_threadsafe(work, self._started()).result()
+        """Return the coroutine's result, or raise what it raised.
+
+        Interrupted while waiting (Ctrl-C), it cancels the work.
+        """
+        future = asyncio.run_coroutine_threadsafe(work, self._started())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -33,11 +44,21 @@ class LoopThread:
             return self._loop
 
     def close(self) -> None:
-        """Stop the loop; harmless when it never ran."""
+        """Cancel what is still running and stop the loop; harmless when it never ran."""
         with self._lock:
             if self._loop is None or self._thread is None:
                 return
+            asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
             self._loop = self._thread = None
+
+
+async def _end_others() -> None:
+    """Cancel all other tasks of this loop: one that is left pending complains when it goes."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=_PATIENCE)
