@@ -53,7 +53,7 @@ def around(**changes: Any) -> Circumstances:
         "force_human": False,
         "attempt": 1,
         "secret": SECRET,
-        "sample_key": "decision-1",
+        "decision_id": "decision-1",
     }
     return Circumstances(**{**defaults, **changes})
 

@@ -84,7 +84,7 @@ def surroundings(draw: st.DrawFn) -> Circumstances:
         force_human=draw(st.sampled_from([False, False, True])),
         attempt=draw(st.integers(1, 4)),
         secret=SECRET,
-        sample_key=draw(st.sampled_from(["a", "b", "c"])),
+        decision_id=draw(st.sampled_from(["a", "b", "c"])),
     )
 
 

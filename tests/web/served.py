@@ -26,6 +26,7 @@ version: 1
 slices:
   invoices:
     mode: route
+    reject_audit_rate: 0
     weights: {{verification: 1}}
     output:
       json_schema:

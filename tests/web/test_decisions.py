@@ -13,8 +13,8 @@ from tests.web.served import ADMIN, AGENT, AUDITOR, REVIEWER, Served
 
 def test_a_new_decision_is_201_and_its_bytes_are_those_stored(shared: Served) -> None:
     """The answer is byte for byte what the store holds, and a replay gives the same with 200."""
-    first = shared.decide(id="first")
-    again = shared.decide(id="first")
+    first = shared.decide(ADMIN, id="first")
+    again = shared.decide(ADMIN, id="first")
     stored = asyncio.run(shared.services.ledger.decision("default", "first"))
     assert stored is not None
     assert (first.status_code, again.status_code) == (201, 200)
@@ -51,7 +51,24 @@ def test_every_role_reads_decisions(shared: Served, role: object) -> None:
     """A decision can be read again by its id, unchanged."""
     made = shared.decide()
     read = shared.call("GET", f"/v1/decisions/{made.json()['id']}", role)
-    assert (read.status_code, read.content) == (200, made.content)
+    assert read.status_code == 200
+    assert {**read.json(), "audit": None} == made.json()
+
+
+def test_an_agent_does_not_learn_what_is_audited(shared: Served) -> None:
+    """Whoever could see it would try until an approval is not audited."""
+    decisions = [shared.decide(id=f"audit-{number}").json() for number in range(20)]
+    assert {one["audit"] for one in decisions} == {None}
+    read = [shared.call("GET", f"/v1/decisions/{one['id']}", ADMIN).json() for one in decisions]
+    assert {one["audit"] for one in read} == {True, False}
+
+
+def test_an_agent_sees_its_own_decisions_only(shared: Served) -> None:
+    """Another agent's decision is not there for it, neither to read nor to use."""
+    made = shared.decide().json()["id"]
+    with shared.client(secret=shared.make_key(AGENT)) as other:
+        assert other.get(f"/v1/decisions/{made}").status_code == 404
+        assert other.post(f"/v1/decisions/{made}/consume").status_code == 404
 
 
 def test_an_id_may_hold_anything(shared: Served) -> None:

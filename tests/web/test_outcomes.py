@@ -145,3 +145,12 @@ def _until(holds) -> None:  # type: ignore[no-untyped-def]
     deadline = time.monotonic() + 10
     while not holds():
         assert time.monotonic() < deadline
+
+
+def test_a_reviewer_signs_with_its_own_name(shared: Served) -> None:
+    """Whatever a reviewer's key writes into `by`, its own name is recorded (R12)."""
+    made = shared.decide(task="sign me").json()["id"]
+    body = {"decision_id": made, "action": "approve", "by": "Somebody Else"}
+    recorded = shared.call("POST", "/v1/outcomes", REVIEWER, json=body)
+    assert recorded.status_code == 201
+    assert recorded.json()["by"] != "Somebody Else"

@@ -77,5 +77,5 @@ class Case:
             force_human=self.proposal.force_human,
             attempt=self.attempt,
             secret=self.secret,
-            sample_key=self.sample_key,
+            decision_id=self.id,
         )

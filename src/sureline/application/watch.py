@@ -134,7 +134,7 @@ class Watcher:
     ) -> SliceWatch:
         one, measurement = policy.slices[key], policy.measurement_hashes[key]
         rows = [row for row in history if row.scope == f"slice:{key}"]
-        since = guard_start(rows, activated)
+        since = guard_start(rows)
         guard = await self._guard(one, measurement, since)
         is_on = bool(rows) and rows[-1].on
         turned = self.acts and guard.tripped and not is_on
@@ -207,18 +207,20 @@ class Watcher:
         return automates and months[-1].automation < self.settings.low_automation
 
 
-def guard_start(rows: Sequence[Switch], activated: datetime | None) -> datetime | None:
-    """Return from when on decisions count for the guard: an activation, or a person's reset.
+def guard_start(rows: Sequence[Switch]) -> datetime | None:
+    """Return from when on decisions count for the guard: a person's reset, or None for always.
 
     `rows` are one scope's, oldest first. A reset is the turning off of what the guard turned on.
+    Activating a calibration is none: with one a week the guard would never gather enough to see
+    a fall, and its promise does not depend on which threshold was in force.
     """
-    start, by_guard = activated, False
+    start, by_guard = None, False
     for row in rows:
         if row.on:
             by_guard = by_guard or row.by == GUARD
         elif by_guard:
             by_guard = False
-            start = row.changed_at if start is None else max(start, row.changed_at)
+            start = row.changed_at
     return start
 
 

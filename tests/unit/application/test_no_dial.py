@@ -8,10 +8,11 @@ import pytest
 
 from sureline.application.identify import identify
 from sureline.application.intake import read_proposal
-from sureline.core.values.decision import Decision
+from sureline.core.values.decision import Decision, Route
+from sureline.core.values.verdict import Verdict
 from sureline.errors import NotAllDecided, UnknownSlice
 from sureline.gate import Gate
-from sureline.testing import temporary_gate
+from sureline.testing import FakeJudge, temporary_gate
 
 SECRET = b"secret"
 POLICY = """
@@ -21,6 +22,7 @@ slices:
     mode: route
     attempts: 2
     audit_rate: 0.3
+    reject_audit_rate: 0
     weights: {verification: 1}
     hypothesis: {auto: 0.85, allow_uncertified: true, starts: 2026-01-01}
     rules:
@@ -35,19 +37,31 @@ def decide(gate: Gate, output: Any, task: str = "note", **more: Any) -> Decision
     return gate.decide_sync(slice_key="notes", task=task, output=output, **more)
 
 
-def test_another_id_draws_no_other_sample() -> None:
-    """Submitting the same again under twenty ids is audited twenty times or never."""
-    with temporary_gate(POLICY) as gate:
+def test_another_id_is_judged_again_or_never() -> None:
+    """An output that the judge refutes is not let through under another id."""
+    judged = POLICY.replace(
+        "    audit_rate: 0.3\n",
+        "    judge: {model: judge, borderline: 0, otherwise: 0.5}\n    generator: {model: other}\n",
+    )
+    judge = FakeJudge(says=Verdict(agrees=False, confidence=0.9, failure_mode="wrong"))
+    with temporary_gate(judged, judge=judge) as gate:
         seen = set()
         for number in range(30):
             output = {"text": f"hello {number}", "total": 5}
-            drawn = {
-                decide(gate, output, id=f"{number}-{try_}", metadata={"try": try_}).audit
-                for try_ in range(5)
+            routes = {
+                decide(gate, output, id=f"{number}-{try_}", metadata={"try": try_}).route
+                for try_ in range(4)
             }
-            assert len(drawn) == 1
-            seen |= drawn
-        assert seen == {True, False}
+            assert len(routes) == 1
+            seen |= routes
+        assert seen == {Route.HUMAN_REQUIRED, Route.AUTO_APPROVE}
+
+
+def test_equal_outputs_are_audited_independently() -> None:
+    """A hundred equal outputs are audited at the policy's rate, not all or none."""
+    with temporary_gate(POLICY) as gate:
+        drawn = sum(decide(gate, GOOD, id=f"n{number}").audit for number in range(100))
+    assert 15 <= drawn <= 45
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ GUARD = "guard"
 class Circumstances:
     """All that bears on the route besides the signals; `attempt` counts from 1.
 
-    `secret` and `sample_key` fix the samples; `switches` are those that are on for this scope;
+    `secret` and `decision_id` fix the samples; `switches` are those that are on for this scope;
     `force_human` is the call's own wish.
     """
 
@@ -39,7 +39,7 @@ class Circumstances:
     force_human: bool
     attempt: int
     secret: bytes
-    sample_key: str
+    decision_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> R
     chosen = acting[0] if acting else matches[0]
     would = next(match.route for match in matches if match.rule != 3)
     sampled_up = chosen.route is Route.AUTO_REJECT and is_sampled(
-        around.secret, Purpose.REJECT_AUDIT, around.sample_key, policy.reject_audit_rate
+        around.secret, Purpose.REJECT_AUDIT, around.decision_id, policy.reject_audit_rate
     )
     final = Route.HUMAN_REVIEW if sampled_up else chosen.route
     reasons = [match.reason for match in matches]
@@ -99,7 +99,7 @@ def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> R
         reasons=tuple(reasons),
         would_route=would if policy.mode is Mode.LOG_ONLY or would is not final else None,
         audit=final is Route.AUTO_APPROVE
-        and is_sampled(around.secret, Purpose.AUDIT, around.sample_key, rate),
+        and is_sampled(around.secret, Purpose.AUDIT, around.decision_id, rate),
         propensity=_propensity(chosen.route, rate, policy),
         attempts_left=attempts_left,
         eligible=INELIGIBLE.isdisjoint(match.reason.code for match in matches),

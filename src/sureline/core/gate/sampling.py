@@ -22,9 +22,10 @@ class Purpose(StrEnum):
 def draw(secret: bytes, purpose: Purpose, sample_key: str) -> float:
     """Return a number in [0, 1), uniform over keys, fixed by secret, purpose and key.
 
-    HMAC-SHA-256 over purpose and key; whoever lacks the store's secret cannot foresee it. The key
-    of a proposal follows from what it says, not from its id, so that submitting the same again
-    under another id draws the same (G34).
+    HMAC-SHA-256 over purpose and key; whoever lacks the store's secret cannot foresee it. What is
+    judged is drawn by a key made of the content, so that submitting the same again under another
+    id is judged again or never (G34). Audits, of which an agent learns nothing, are drawn by id:
+    equal contents are then audited independently of each other.
     """
     message = f"{purpose.value}\x00{sample_key}".encode("utf-8", "surrogatepass")
     digest = hmac.digest(secret, message, "sha256")

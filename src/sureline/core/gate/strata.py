@@ -24,7 +24,7 @@ def stratum_of(
     audit's rate, with a draw made now, so that counting labels later needs no ids.
     """
     judge = assessed.signal(JUDGE)
-    fits = is_sampled(around.secret, Purpose.FOLD, around.sample_key, FIT_SHARE)
+    fits = is_sampled(around.secret, Purpose.FOLD, around.decision_id, FIT_SHARE)
     return Stratum(
         attempt=around.attempt,
         propensity=routing.propensity,
@@ -47,4 +47,4 @@ def _is_representative(routing: Routing, policy: SlicePolicy, around: Circumstan
     if not automates or routing.route is Route.AUTO_APPROVE:
         return True
     rate = audit_rate(policy, around.threshold)
-    return is_sampled(around.secret, Purpose.THINNING, around.sample_key, rate)
+    return is_sampled(around.secret, Purpose.THINNING, around.decision_id, rate)

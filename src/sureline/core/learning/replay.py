@@ -125,7 +125,7 @@ def replay(recorded: Recorded, trial: Trial) -> Replayed:
             force_human=recorded.forced,
             attempt=recorded.attempt,
             secret=trial.secret,
-            sample_key=recorded.sample_key,
+            decision_id=recorded.id,
         ),
     )
     return Replayed(

@@ -28,7 +28,7 @@ def strata(
     assessed = assess([measured("verification", value)], settings)
     found = []
     for decision_id in IDS:
-        here = around(sample_key=decision_id, **circumstances)
+        here = around(decision_id=decision_id, **circumstances)
         found.append(stratum_of(route(assessed, settings, here), assessed, settings, here))
     return found
 
