@@ -186,13 +186,15 @@ def open_services(
     workspace: str = "default",
     plugins: Plugins | None = None,
     create: bool = True,
+    to_write: bool = True,
 ) -> Services:
     """Open a store and wire the use cases to it.
 
-    A store that is not there is made, or refused without `create`. Raises StoreError.
+    A store that is not there is made, or refused without `create`; one that can only be read is
+    refused, or read without `to_write`. Raises StoreError.
     """
     plugins = plugins or Plugins()
-    store = open_store(store_url or default_store_url(), create=create)
+    store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     return Services(

@@ -31,8 +31,11 @@ class Session:
 
 @contextmanager
 def session(store: str | None, workspace: str, *, create: bool = True) -> Iterator[Session]:
-    """Open the store and let go of it, whatever happens."""
-    services = open_services(store, workspace=workspace, create=create)
+    """Open the store and let go of it, whatever happens.
+
+    Without `create` the store must be there, but may be one that can only be read.
+    """
+    services = open_services(store, workspace=workspace, create=create, to_write=create)
     try:
         with asyncio.Runner() as runner:
             yield Session(services, runner)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,3 +26,28 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def path(tmp_path: Path) -> Path:
     """Name a store's file that does not exist yet."""
     return tmp_path / "store.db"
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """Make a folder that other users can enter, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of two megabytes."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +20,7 @@ from sureline.errors import (
     StoreUnavailable,
     SurelineError,
 )
+from tests.adapters.storage.nobody import as_nobody
 from tests.adapters.storage.samples import outcome, record, switch
 
 
@@ -108,34 +106,6 @@ def test_a_relative_path_is_relative(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "here.db").exists()
 
 
-def _opened_by_nobody(path: Path) -> str:
-    """Open the store in a child process without rights; return the error's class and message."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setgid(65534)
-        os.setuid(65534)
-        try:
-            open_store(f"sqlite:///{path}")
-        except SurelineError as error:
-            os.write(write, f"{type(error).__name__} {error.message}".encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    os.waitpid(child, 0)
-    with os.fdopen(read) as pipe:
-        return pipe.read()
-
-
-@pytest.fixture
-def public_folder() -> Iterator[Path]:
-    """Make a folder that other users can enter, unlike pytest's."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
-
-
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to become nobody")
 @pytest.mark.parametrize("mode", [0o755, 0o777], ids=["folder", "file"])
 def test_what_cannot_be_written_is_said_to_be_read_only(public_folder: Path, mode: int) -> None:
@@ -144,7 +114,7 @@ def test_what_cannot_be_written_is_said_to_be_read_only(public_folder: Path, mod
     open_store(f"sqlite:///{path}").close()
     path.chmod(0o644 if mode == 0o777 else 0o666)
     public_folder.chmod(mode)
-    said = _opened_by_nobody(path)
+    said = as_nobody(lambda: open_store(f"sqlite:///{path}").url)
     assert said.startswith("StoreReadOnly")
     assert str(path) in said
     assert ("make the folder" in said) == (mode == 0o755)
@@ -179,22 +149,6 @@ async def test_a_full_store_writes_nothing_and_recovers(path: Path) -> None:
     assert (await store.ledger.append(record(2, request=b"r" * 50_000))).created
     assert (await store.ledger.verify()).ok
     store.close()
-
-
-@pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of two megabytes."""
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode:
-        pytest.skip("needs the right to mount a file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 async def _append_until_full(store: Store) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.errors import StoreCorrupt, StoreTooNew
+from sureline.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -36,6 +36,23 @@ def prepare(connection: sqlite3.Connection, where: str, *, patience: float) -> b
     if not _is_current(connection, where):
         _upgrade(connection, where)
     _log_ahead(connection, patience)
+    return _secret(connection, where)
+
+
+def secret_of(connection: sqlite3.Connection, where: str) -> bytes:
+    """Return the secret of a store that can only be read. Raises as `prepare` does, StoreReadOnly.
+
+    Nothing can be created or upgraded there.
+    """
+    if not _is_current(connection, where):
+        raise StoreReadOnly(
+            f"{where} needs this sureline's tables, but it is read-only; open a copy that can be "
+            f"written"
+        )
+    return _secret(connection, where)
+
+
+def _secret(connection: sqlite3.Connection, where: str) -> bytes:
     row = connection.execute("SELECT value FROM meta WHERE name = 'secret'").fetchone()
     if row is None or not isinstance(row[0], bytes):
         raise StoreCorrupt(f"{where} has lost its secret; restore it from a backup")

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.group_commit import GroupCommit
-from sureline.adapters.storage.schema import prepare
+from sureline.adapters.storage.schema import prepare, secret_of
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction, lenient
 from sureline.adapters.storage.writer import Writer, WriterStopped
-from sureline.errors import StoreUnavailable
+from sureline.errors import StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -35,31 +35,56 @@ PRAGMAS = (
 )
 
 
+def reading_address(path: Path) -> str:
+    """Return the URI under which SQLite reads a file without writing anything, not even beside it.
+
+    Without a write-ahead log nobody has the file open, so it is taken as it is: a log made only
+    for reading would stay behind, and its owner could not write it.
+    """
+    log, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
+    in_use = log.exists() and (log.stat().st_size > 0 or shared.exists())
+    return f"{path.absolute().as_uri()}?mode=ro{'' if in_use else '&immutable=1'}"
+
+
 class SqliteDatabase:
     """Opens `target` (a path, or a name in memory) for one writer and one inline reader.
 
     Reads run on the caller's thread: each sees the newest commit and takes microseconds. In
     memory there is a single connection, so that a read waits for a batch that is being written.
-    `busy_timeout` is in seconds. Safe to use from several threads and event loops.
+    `busy_timeout` is in seconds. `read_only` says why nothing can be written, if so: then nothing
+    is. Safe to use from several threads and event loops.
     """
 
-    def __init__(self, target: str, *, where: str, memory: bool, busy_timeout: float) -> None:
+    def __init__(
+        self,
+        target: str,
+        *,
+        where: str,
+        memory: bool,
+        busy_timeout: float,
+        read_only: str | None = None,
+    ) -> None:
         self.target = target
         self.where = where
         self._memory = memory
         self._busy_timeout = busy_timeout
+        self._read_only = read_only
         self._lock = threading.RLock()
         self._sharing: AbstractContextManager[Any] = threading.RLock() if memory else nullcontext()
         self._reading: sqlite3.Connection | None = None
         self._writer: Writer | None = None
         self._unusable: str | None = None
-        writing = self._connect()
+        connection = self._connect()
         try:
             with translated(where):
-                self.secret = prepare(writing, where, patience=busy_timeout)
-            self._start(writing)
+                self.secret = (
+                    prepare(connection, where, patience=busy_timeout)
+                    if read_only is None
+                    else secret_of(connection, where)
+                )
+            self._start(connection)
         except BaseException:
-            writing.close()
+            connection.close()
             raise
         guard(self)
 
@@ -112,6 +137,8 @@ class SqliteDatabase:
 
     async def write(self, job: Callable[[Transaction], T]) -> T:
         """Run `job` in the next group commit; return once it is on disk. Raises StoreError."""
+        if self._read_only is not None:
+            raise StoreReadOnly(self._read_only)
         while True:
             writer = self._writer or self._reopened_writer()
             try:
@@ -153,12 +180,12 @@ class SqliteDatabase:
     def _connect(self) -> sqlite3.Connection:
         with translated(self.where):
             connection = sqlite3.connect(
-                self.target,
+                self.target if self._read_only is None else reading_address(Path(self.target)),
                 timeout=self._busy_timeout,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=256,
-                uri=self._memory,
+                uri=self._memory or self._read_only is not None,
             )
             try:
                 for pragma in PRAGMAS:
@@ -181,6 +208,9 @@ class SqliteDatabase:
         return each
 
     def _start(self, writing: sqlite3.Connection) -> None:
+        if self._read_only is not None:
+            self._reading = writing
+            return
         self._reading = writing if self._memory else self._connect()
         commit = GroupCommit(writing, self.where, sharing=self._sharing)
         self._writer = Writer(commit)

@@ -37,24 +37,27 @@ class Store:
         self.database.close()
 
 
-def open_store(url: str, *, busy_timeout: float = 5.0, create: bool = True) -> Store:
+def open_store(
+    url: str, *, busy_timeout: float = 5.0, create: bool = True, to_write: bool = True
+) -> Store:
     """Open the store at `url`; one that is not there is made, or refused without `create`.
 
     `sqlite:///relative.db`, `sqlite:////absolute.db`, or `sqlite://` for a store in memory that
     ends with `close`. `busy_timeout` is how many seconds another process's lock is waited for.
-    Raises StoreError, InvalidInput.
+    One that cannot be written is refused; without `to_write` it is opened and read, for a moment
+    rather than for hours, and only writing raises StoreReadOnly. Raises StoreError, InvalidInput.
     """
     path = _path(url)
     where = "the store in memory" if path is None else str(path)
-    if path is not None:
-        _check(path)
-        if not create and not path.exists():
-            raise StoreUnavailable(f"{path}: there is no store; look for a typing error")
+    read_only = None if path is None else _obstacle(path, create=create)
+    if read_only is not None and (to_write or path is None or not path.exists()):
+        raise StoreReadOnly(read_only)
     database = SqliteDatabase(
         str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
         where=where,
         memory=path is None,
         busy_timeout=busy_timeout,
+        read_only=read_only,
     )
     return Store(
         url=url,
@@ -81,16 +84,35 @@ def _path(url: str) -> Path | None:
     return Path(rest[1:])
 
 
-def _check(path: Path) -> None:
-    """Say in plain words what SQLite would only call "unable to open"."""
+def _obstacle(path: Path, *, create: bool) -> str | None:
+    """Say in plain words what SQLite would only call "unable to open".
+
+    Returns why the file can only be read, if so. Raises StoreUnavailable if not even that.
+    """
     if not path.parent.is_dir():
         raise StoreUnavailable(f"{path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise StoreUnavailable(f"{path} is a folder, not a file")
+    if not create and not path.exists():
+        raise StoreUnavailable(f"{path}: there is no store; look for a typing error")
+    fixed_folder = not os.access(path.parent, os.W_OK | os.X_OK)
+    if fixed_folder:
+        _check_log(path)
     if path.exists() and not os.access(path, os.W_OK):
-        raise StoreReadOnly(f"{path} is read-only; make the file writable for this user")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise StoreReadOnly(
+        return f"{path} is read-only; make the file writable for this user"
+    if fixed_folder:
+        return (
             f"{path}: the folder {path.parent} is read-only, but SQLite writes its log beside the "
             f"file; make the folder writable for this user"
+        )
+    return None
+
+
+def _check_log(path: Path) -> None:
+    """Refuse a copy whose last writes are in a log that cannot be read: the rest is not all."""
+    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    if log.exists() and log.stat().st_size and not index.exists():
+        raise StoreReadOnly(
+            f"{path}: what was written last is still in {log.name}, which SQLite cannot read in a "
+            f"read-only folder; copy both files to a folder that can be written"
         )
