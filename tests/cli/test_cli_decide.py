@@ -75,6 +75,25 @@ def test_a_bad_line_is_answered_and_the_rest_goes_on(
     assert result.exit_code == 2
 
 
+def test_many_lines_are_answered_in_their_order(started: Run) -> None:
+    """More lines than are decided at once, bad ones among them, are answered one by one."""
+    lines = [
+        "{" if number % 50 == 7 else proposal(id=str(number), task=f"Read {number}")
+        for number in range(150)
+    ]
+    found = answers(started("decide", text="\n".join(lines)).stdout)
+    assert [one.get("id", f"line {one.get('line')}") for one in found] == [
+        f"line {number + 1}" if number % 50 == 7 else str(number) for number in range(150)
+    ]
+
+
+def test_a_retry_knows_what_it_retries(started: Run) -> None:
+    """A line that retries the one before it counts it, though both are there at once."""
+    lines = [proposal(id="1"), *(proposal(id=str(n), retry_of=str(n - 1)) for n in (2, 3, 4))]
+    found = answers(started("decide", text="\n".join(lines)).stdout)
+    assert [one["attempt"] for one in found] == [1, 2, 3, 4]
+
+
 def test_the_same_id_with_the_same_content_is_the_same_decision(started: Run) -> None:
     """Repeating a file repeats its answers, byte for byte."""
     lines = "\n".join(proposal(id=name) for name in "abc")

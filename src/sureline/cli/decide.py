@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, cast
 
 import typer
 
 from sureline.application.answer import Answer
+from sureline.application.decide import Decider
 from sureline.application.intake import read_proposal
-from sureline.bootstrap import Services
+from sureline.application.side_by_side import side_by_side
+from sureline.cli.line_source import Line, LineSource, Stream, is_regular, line_count
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
-from sureline.cli.output import error_json, note, say, visible
+from sureline.cli.output import error_json, note, progress, say, visible
 from sureline.cli.session import session
 from sureline.core.checks.json_value import MAX_BYTES
 from sureline.core.checks.parse import parse_output
 from sureline.core.values.decision import Decision
+from sureline.core.values.proposal import Proposal
 from sureline.errors import InvalidInput, StoreError, SurelineError
+
+AT_ONCE = 64
+"""Lines that are decided at the same time where they are there already: they share one flush."""
+
+Found = Proposal | SurelineError
+Result = Answer | SurelineError
 
 
 def decide(
@@ -34,87 +44,118 @@ def decide(
 ) -> None:
     """Decide about proposals, one answer a line, each on disk before it is written.
 
-    Lines are decided in their order, so this can stay open and answer another program line by
-    line. A bad line is answered with its error, and the rest goes on. Exit code 0: all approved;
-    1: some not; 2: a line was bad.
+    Answers come in the order of the lines, and a line that stands alone is answered at once, so
+    this can stay open and answer another program line by line. A bad line is answered with its
+    error, and the rest goes on. Exit code 0: all approved; 1: some not; 2: a line was bad.
     """
     as_json = as_json or not sys.stdout.isatty()
 
     worst = 0
-    with _opened(file) as lines, session(store, workspace) as opened:
+    with _opened(file) as stream, session(store, workspace) as opened:
         opened.run(opened.services.prepare(policy))
-        for number, line in lines:
-            answered = _answer(opened.services, number, line, as_json=as_json)
-            worst = max(worst, opened.run(answered))
+        source = LineSource(cast("Stream", stream), longest=MAX_BYTES)
+        with _progress(stream) as advance:
+            for lines in source.batches(AT_ONCE):
+                found = [_read_line(line, workspace) for _, line in lines]
+                results = opened.run(_decide(opened.services.decider, found))
+                worst = max(worst, _write(lines, results, as_json=as_json))
+                advance(len(lines))
     raise typer.Exit(worst)
 
 
-async def _answer(services: Services, number: int, line: bytes, *, as_json: bool) -> int:
-    """Decide about one line and write the answer; return the line's exit code."""
+async def _decide(decider: Decider, found: Sequence[Found]) -> list[Result]:
+    """Decide about the proposals; what became of each line, in order.
+
+    A store that fails ends it there: it is the last result.
+    """
+    proposals = [one for one in found if isinstance(one, Proposal)]
+    answers: list[Result] = []
+    for run in side_by_side(proposals):
+        answers += await asyncio.gather(*(_answer(decider, proposal) for proposal in run))
+        if any(isinstance(answer, StoreError) for answer in answers):
+            break
+    given = iter(answers)
+    results: list[Result] = []
+    for one in found:
+        result = one if isinstance(one, SurelineError) else next(given)
+        results.append(result)
+        if isinstance(result, StoreError):
+            break
+    return results
+
+
+async def _answer(decider: Decider, proposal: Proposal) -> Result:
     try:
-        proposal = read_proposal(_read_line(line), workspace=services.workspace)
-        answer = await services.decider.decide(proposal)
-    except StoreError:
-        raise
+        return await decider.decide(proposal)
     except SurelineError as error:
-        _write_error(number, error, as_json=as_json)
-        return error.exit_code
-    decision = answer.decision
-    if as_json:
-        _write(answer)
-    else:
-        _show(decision)
-    return 0 if decision.approved else 1
+        return error
 
 
-def _read_line(line: bytes) -> dict[str, object]:
+def _read_line(line: bytes, workspace: str) -> Found:
     """Read one line as strictly as an output: no duplicate keys, no NaN, no deep nesting."""
-    if len(line) > MAX_BYTES:
-        raise InvalidInput(f"longer than {MAX_BYTES} bytes")
-    parsed = parse_output(line)
-    if not parsed.ok or not isinstance(parsed.value, dict):
-        raise InvalidInput("; ".join(finding.message for finding in parsed.findings))
-    return parsed.value
+    try:
+        if len(line) > MAX_BYTES:
+            raise InvalidInput(f"longer than {MAX_BYTES} bytes")
+        parsed = parse_output(line)
+        if not parsed.ok or not isinstance(parsed.value, dict):
+            raise InvalidInput("; ".join(finding.message for finding in parsed.findings))
+        return read_proposal(parsed.value, workspace=workspace)
+    except SurelineError as error:
+        return error
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[Iterator[tuple[int, bytes]]]:
-    """Yield the numbered lines that are not blank, each read only up to the limit."""
+def _opened(file: Path) -> Iterator[BinaryIO]:
     if str(file) == "-":
-        yield _lines(sys.stdin.buffer)
+        yield sys.stdin.buffer
         return
     try:
         stream = file.open("rb")
     except OSError as error:
         raise InvalidInput(f"{file}: cannot open the file: {error.strerror}") from None
     with stream:
-        yield _lines(stream)
+        yield stream
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    while line := stream.readline(MAX_BYTES + 2):
-        number += 1
-        rest = line
-        while rest and not rest.endswith(b"\n"):  # an overlong line: skip what is left of it
-            rest = stream.readline(MAX_BYTES)
-        body = line.rstrip(b"\r\n")
-        if body.strip():
-            yield number, body
+@contextmanager
+def _progress(stream: BinaryIO) -> Iterator[Callable[[int], None]]:
+    """Show a bar for a file whose answers go elsewhere than to the terminal."""
+    if sys.stdout.isatty() or not sys.stderr.isatty() or not is_regular(stream):
+        yield lambda _: None
+        return
+    with progress("deciding", line_count(stream)) as advance:
+        yield advance
 
 
-def _write(answer: Answer) -> None:
+def _write(lines: Sequence[Line], results: Sequence[Result], *, as_json: bool) -> int:
+    """Write the results in the order of their lines; return the worst line's exit code.
+
+    Raises StoreError where that is what a line came to.
+    """
+    worst = 0
+    for (number, _), result in zip(lines, results, strict=False):
+        if isinstance(result, StoreError):
+            sys.stdout.flush()
+            raise result
+        if isinstance(result, SurelineError):
+            _write_error(number, result, as_json=as_json)
+            worst = max(worst, result.exit_code)
+            continue
+        if as_json:
+            sys.stdout.buffer.write(result.response + b"\n")
+        else:
+            _show(result.decision)
+        worst = max(worst, 0 if result.decision.approved else 1)
     sys.stdout.flush()
-    sys.stdout.buffer.write(answer.response + b"\n")
-    sys.stdout.buffer.flush()
+    return worst
 
 
 def _write_error(number: int, error: SurelineError, *, as_json: bool) -> None:
     """Answer a bad line: on both streams where a program reads, so that answers pair with lines."""
     if as_json:
         line = {"line": number, "approved": False, "error": error_json(error)}
-        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        text = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        sys.stdout.buffer.write(text + b"\n")
     note(f"line {number}: {error.message}")
 
 
