@@ -123,7 +123,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreFull(StoreError):
-    """The disk or the store is full; nothing was written."""
+    """The disk or the store is full; what was to be written now is not stored."""
 
 
 class StoreTooNew(StoreError):

@@ -13,6 +13,7 @@ from sureline.application.ports.keys import Role
 from sureline.bootstrap import JobThread, Services, open_services
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
+from sureline.cli.session import warn_if_forgetful
 from sureline.errors import InvalidInput
 
 
@@ -37,6 +38,7 @@ def serve(
     from sureline.web.server import HttpServer, listen, log_to_stderr
 
     services = open_services(store, workspace=workspace)
+    warn_if_forgetful(services)
     try:
         asyncio.run(services.prepare(policy))
         is_first_start = asyncio.run(_has_no_key(services))

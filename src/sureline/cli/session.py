@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sureline.bootstrap import Services, open_services
+from sureline.cli.output import note
 
 Result = TypeVar("Result")
 
@@ -29,6 +30,15 @@ class Session:
         return self.runner.run(work)
 
 
+def warn_if_forgetful(services: Services) -> None:
+    """Say it when nothing will be kept: a store in memory is for trying things out."""
+    if services.store.in_memory:
+        note(
+            f"warning: the store {services.store.url} is in memory: nothing is kept when this "
+            f"command ends; for a store that stays: --store sqlite:///sureline.db"
+        )
+
+
 @contextmanager
 def session(store: str | None, workspace: str, *, create: bool = True) -> Iterator[Session]:
     """Open the store and let go of it, whatever happens.
@@ -36,6 +46,7 @@ def session(store: str | None, workspace: str, *, create: bool = True) -> Iterat
     Without `create` the store must be there, but may be one that can only be read.
     """
     services = open_services(store, workspace=workspace, create=create, to_write=create)
+    warn_if_forgetful(services)
     try:
         with asyncio.Runner() as runner:
             yield Session(services, runner)

@@ -19,15 +19,19 @@ _Make = Callable[[str, str], StoreError]
 
 
 def _full(where: str, _: str) -> StoreError:
-    return StoreFull(f"{where}: the disk or the store is full; nothing was written")
+    return StoreFull(
+        f"{where}: the disk or the store is full; what was to be written now is not stored"
+    )
 
 
 _BY_CODE: dict[int, _Make] = {
     sqlite3.SQLITE_BUSY: lambda where, _: StoreBusy(
-        f"another process kept {where} locked for too long; nothing was written, try again"
+        f"another process kept {where} locked for too long; what was to be written now is not "
+        f"stored, try again"
     ),
     sqlite3.SQLITE_LOCKED: lambda where, _: StoreBusy(
-        f"{where} is locked by another connection; nothing was written, try again"
+        f"{where} is locked by another connection; what was to be written now is not stored, "
+        f"try again"
     ),
     sqlite3.SQLITE_READONLY: lambda where, _: StoreReadOnly(
         f"{where} cannot be written: the file or its folder is read-only"

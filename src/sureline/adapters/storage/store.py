@@ -32,6 +32,11 @@ class Store:
     secret: bytes
     database: SqliteDatabase
 
+    @property
+    def in_memory(self) -> bool:
+        """Tell whether nothing is kept beyond `close`."""
+        return _path(self.url) is None
+
     def close(self) -> None:
         """Write what was handed in and let go of the database."""
         self.database.close()
