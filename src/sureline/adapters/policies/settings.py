@@ -77,7 +77,9 @@ class HypothesisSettings(Settings):
         False, expected=TRUTH, meaning="Without this the hypothesis automates nothing."
     )
     starts: Annotated[str, AfterValidator(formats.iso_date)] | None = setting(
-        None, expected="a date as YYYY-MM-DD", meaning="The first day that it holds."
+        None,
+        expected="a date as YYYY-MM-DD",
+        meaning="The first day that it holds; days are those of reading.timezone.",
     )
     days: Annotated[int, Field(ge=1, le=30)] = setting(
         30, expected="a whole number from 1 to 30", meaning="How many days it holds."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.certificate import Certificate, Scale
@@ -66,7 +67,7 @@ def threshold_now(
         )
     )
     hypothesis = policy.hypothesis
-    admitted = hypothesis is not None and _is_admitted(hypothesis, stakes, now.date())
+    admitted = hypothesis is not None and _is_admitted(hypothesis, stakes, _today(policy, now))
     reject = policy.reject_threshold
     if reject is None and hypothesis is not None and admitted:
         reject = hypothesis.reject
@@ -82,8 +83,18 @@ def threshold_now(
     return Threshold(auto=auto, reject=reject, absent=absent)
 
 
-def _is_admitted(hypothesis: Hypothesis, stakes: Stakes, today: date) -> bool:
+def _today(policy: SlicePolicy, now: datetime) -> date | None:
+    """Return the day where the slice's rules have theirs; None where there is no such zone."""
+    try:
+        return now.astimezone(ZoneInfo(policy.checks.reading.timezone)).date()
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _is_admitted(hypothesis: Hypothesis, stakes: Stakes, today: date | None) -> bool:
     """Tell whether the hypothesis may automate: stated, reversible, and within its days."""
     if not hypothesis.allow_uncertified or hypothesis.starts is None or stakes.is_high:
+        return False
+    if today is None:
         return False
     return hypothesis.starts <= today < hypothesis.starts + timedelta(days=hypothesis.days)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from sureline.core.gate.thresholds import threshold_now
+from sureline.core.values.checks import ChecksPolicy, Reading
 from sureline.core.values.policy import Hypothesis
 from sureline.core.values.proposal import Stakes
 from tests.builders import NOW, certificate, slice_policy
@@ -70,6 +71,32 @@ def test_a_hypothesis_automates_reversible_actions_for_its_days_only(
     found = threshold({"hypothesis": hypothesis}, None, stakes)
     assert found.auto == auto
     assert found.uncertified == (auto is not None)
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "auto"),
+    [
+        pytest.param("UTC", 23, None, id="the evening before"),
+        pytest.param("Asia/Tokyo", 23, 0.85, id="morning already"),
+        pytest.param("Asia/Tokyo", 14, None, id="not yet midnight there"),
+        pytest.param("America/New_York", 26, None, id="still the evening before there"),
+        pytest.param("America/New_York", 29, 0.85, id="midnight there"),
+        pytest.param("Nowhere/Land", 30, None, id="no such zone"),
+    ],
+)
+def test_a_hypothesis_starts_when_its_day_starts_in_the_slices_zone(
+    zone: str, hour: int, auto: float | None
+) -> None:
+    """The first day is a day where the slice reads dates, as `today` in its rules is."""
+    policy = slice_policy(hypothesis=OPEN, checks=ChecksPolicy(reading=Reading(timezone=zone)))
+    found = threshold_now(
+        policy,
+        None,
+        measurement_hash="measurement",
+        stakes=Stakes.REVERSIBLE,
+        now=datetime(TODAY.year, TODAY.month, TODAY.day, tzinfo=UTC) + timedelta(hours=hour - 24),
+    )
+    assert found.auto == auto
 
 
 def test_a_certificate_goes_before_a_hypothesis() -> None:
