@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from sureline.adapters.storage.store import open_store
 from sureline.cli.app import app
+from tests.disks import tiny_disk as tiny_disk
 
 GOOD = {
     "slice_key": "invoices",

@@ -110,6 +110,7 @@ def test_an_output_that_is_full_is_no_traceback(started: Run, folder: Path) -> N
         )
     assert done.returncode == 3
     assert done.stderr.startswith(b"error: cannot read or write")
+    assert b"3 lines were decided and stored before it" in done.stderr
     assert done.stderr.count(b"\n") == 1
 
 

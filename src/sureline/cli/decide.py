@@ -19,9 +19,10 @@ from sureline.application.side_by_side import side_by_side
 from sureline.cli.line_source import Line, LineSource, Stream, is_regular, line_count
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import error_json, note, progress, say, visible
-from sureline.cli.session import session
+from sureline.cli.session import Session, session
 from sureline.core.checks.json_value import MAX_BYTES
 from sureline.core.checks.parse import parse_output
+from sureline.core.values.counted import counted
 from sureline.core.values.decision import Decision
 from sureline.core.values.proposal import Proposal
 from sureline.errors import InvalidInput, StoreError, SurelineError
@@ -50,17 +51,46 @@ def decide(
     """
     as_json = as_json or not sys.stdout.isatty()
 
-    worst = 0
     with _opened(file) as stream, session(store, workspace) as opened:
         opened.run(opened.services.prepare(policy))
-        source = LineSource(cast("Stream", stream), longest=MAX_BYTES)
+        worst = _decide_all(opened, stream, as_json=as_json)
+    raise typer.Exit(worst)
+
+
+def _decide_all(opened: Session, stream: BinaryIO, *, as_json: bool) -> int:
+    """Decide about every line; return the worst exit code. Raises StoreError, OSError.
+
+    Where the store or the output fails, it is said what is stored by then.
+    """
+    services = opened.services
+    source = LineSource(cast("Stream", stream), longest=MAX_BYTES)
+    worst = stored = 0
+    try:
         with _progress(stream) as advance:
             for lines in source.batches(AT_ONCE):
-                found = [_read_line(line, workspace) for _, line in lines]
-                results = opened.run(_decide(opened.services.decider, found))
+                found = [_read_line(line, services.workspace) for _, line in lines]
+                results = opened.run(_decide(services.decider, found))
+                stored += sum(isinstance(one, Answer) for one in results)
                 worst = max(worst, _write(lines, results, as_json=as_json))
                 advance(len(lines))
-    raise typer.Exit(worst)
+    except StoreError as error:
+        raise type(error)(f"{error.message}; {_so_far(stored)}") from error
+    except BrokenPipeError:  # the reader had enough: that is no failure to explain
+        raise
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}; {_so_far(stored)}") from error
+    return worst
+
+
+def _so_far(stored: int) -> str:
+    """Say what a failure leaves in the store, and how to go on."""
+    if not stored:
+        return "no line was decided before it"
+    return (
+        f"{counted(stored, 'line')} {'was' if stored == 1 else 'were'} decided and stored before "
+        "it; give the same input again to go on where it stopped: lines with an id are then "
+        "answered as they are stored, lines without one are decided anew"
+    )
 
 
 async def _decide(decider: Decider, found: Sequence[Found]) -> list[Result]:
