@@ -13,9 +13,11 @@ MOST_EXAMPLES = 3
 NOT_CHAINED = (
     "which approvals were used, the API keys, the store's secret, and when jobs last ran: they "
     "are no part of the chain",
+    "vectors that the search for similar cases does not use: of decisions without a verdict, or "
+    "of another embedder",
     "whether what was recorded was true: a wrong label, or a clock that was set back",
 )
-"""What no verification of a store sees, because the ledger has nothing to compare it with."""
+"""What no verification sees, whether it reads the store or an export of it."""
 
 NOT_EXPORTED = (
     "the tables that certificates rest on (labels and counts), which an export leaves out: "
