@@ -32,7 +32,8 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def imported(run: Run, *arguments: str) -> dict[str, Any]:
-    result = run("import", "log.jsonl", *MAPS, "--json", *arguments)
+    given = arguments if "--labelled" in arguments else ("--labelled", "all", *arguments)
+    result = run("import", "log.jsonl", *MAPS, "--json", *given)
     assert result.exit_code in {0, 2}
     found: dict[str, Any] = json.loads(result.stdout)
     assert bool(found["rejected"]) == (result.exit_code == 2)
@@ -52,6 +53,13 @@ def test_repeating_takes_in_nothing_twice(started: Run, folder: Path) -> None:
     second = imported(started)
     assert (second["new"], second["known"], second["labels"]) == (0, 140, 140)
     assert labels(started) == 140
+
+
+def test_labels_of_chosen_rows_certify_nothing(started: Run, folder: Path) -> None:
+    """Who labelled only what looked odd has no fair sample; that is assumed unless told."""
+    write(folder / "log.jsonl", [row(n) for n in range(100, 240)])
+    assert imported(started, "--labelled", "reviewed")["labels"] == 140
+    assert labels(started) == 0
 
 
 def test_a_log_that_has_grown_adds_only_what_is_new(started: Run, folder: Path) -> None:
@@ -152,9 +160,10 @@ def test_rows_of_another_width_are_rejected(started: Run, folder: Path) -> None:
 
 
 def test_an_empty_label_is_no_label(started: Run, folder: Path) -> None:
-    """A row without a label is measured and waits for one."""
+    """A row without a label waits for one, or is at fault where all were said to have one."""
     write(folder / "log.jsonl", [row(101, right=None), row(102, right="")])
-    found = imported(started)
+    assert len(imported(started, "--labelled", "all")["rejected"]) == 2
+    found = imported(started, "--labelled", "reviewed")
     assert (found["new"], found["labels"]) == (2, 0)
 
 

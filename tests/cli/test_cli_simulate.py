@@ -61,7 +61,7 @@ def test_without_a_threshold_the_labels_certify_one(labelled: Run) -> None:
 def test_an_active_certificate_is_what_holds(labelled: Run, folder: Path) -> None:
     """Replaying through the active maps and certificate is what the gate now does."""
     write(folder / "more.jsonl", [row(n) for n in range(300, 900)])
-    done = labelled("import", "more.jsonl", *MAPS)
+    done = labelled("import", "more.jsonl", *MAPS, "--labelled", "all")
     assert done.exit_code == 0, done.output
     activated = labelled("recalibrate", "--activate", "--by", "Ada", "--json")
     (certificate,) = json.loads(activated.stdout)["certificates"]
@@ -108,9 +108,10 @@ def test_a_signal_that_was_never_measured_sends_to_people(labelled: Run) -> None
 
 def test_unlabelled_items_are_stated_with_their_bounds(started: Run, folder: Path) -> None:
     """Nobody looked at half of them: they are no labels, and the extremes say what that means."""
-    rows = [row(n) if n % 2 else {**row(n), "right": ""} for n in range(101, 201)]
-    write(folder / "log.jsonl", rows)
+    rows = [row(n) for n in range(101, 201)]
+    write(folder / "log.jsonl", rows[::2])
     imported(started)
+    started("decide", text="".join(proposal(task=f"Read {n}") + "\n" for n in range(40)))
     result = started("simulate", "--threshold", "0.99", *CHECKS)
     assert "40 that would be automated have no label" in result.stdout
     found = tried(started, "--threshold", "0.99", *CHECKS)

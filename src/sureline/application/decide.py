@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sureline.application.answer import Answer, assemble, record_of, replay
@@ -41,6 +41,8 @@ class Decider:
     clock: Clock
     secret: bytes
     new_id: Callable[[], str]
+    representative: bool = True
+    """False for a log whose rows somebody chose: their labels certify nothing (G23)."""
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
@@ -74,6 +76,8 @@ class Decider:
         around = case.circumstances(judging, switches)
         routing = route(assessed, case.policy, around)
         stratum = stratum_of(routing, assessed, case.policy, around)
+        if not self.representative:
+            stratum = replace(stratum, representative=False)
 
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)

@@ -15,6 +15,7 @@ from sureline.application.current import Current, Currents
 from sureline.application.decide import Decider
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer, Labeller
+from sureline.application.mapped_signals import Labelled
 from sureline.application.ports.tables import Table
 from sureline.core.canonical import canonical_json
 from sureline.core.values.outcome import Action, OutcomeSource
@@ -145,7 +146,8 @@ class LogImport:
 
     Ids come from a row's content, and from how many equal rows came before it in the file. So
     repeating an import, or importing a log that has grown, takes in only what is new, and no
-    label counts twice.
+    label counts twice. `labelled` says what the labels are a sample of: those of rows that
+    somebody chose are recorded and shown, and certify nothing.
     """
 
     decider: Decider
@@ -153,6 +155,7 @@ class LogImport:
     workspace: str
     mapped: Mapped
     by: str
+    labelled: Labelled = Labelled.REVIEWED
     _seen: Counter[bytes] = field(default_factory=Counter)
 
     async def run(self, table: Table) -> AsyncIterator[Imported]:
@@ -160,7 +163,11 @@ class LogImport:
 
         Rows that could not be read at all come behind the others of their chunk.
         """
-        decider = replace(self.decider, currents=LogOnlyCurrents(self.decider.currents))
+        decider = replace(
+            self.decider,
+            currents=LogOnlyCurrents(self.decider.currents),
+            representative=self.labelled is Labelled.ALL,
+        )
         names = tuple(dict.fromkeys(self.mapped.columns.values()))
         unread: list[Imported] = []
 
@@ -188,13 +195,19 @@ class LogImport:
 
     def _read(self, place: int, row: Mapping[str, Any]) -> _Row:
         try:
-            label = self.mapped.label(row)
+            label = self._label_of(row)
             raw = self.mapped.proposal(row)
             row_id = self.mapped.own_id(row) or self._id_of(raw)
             proposal = read_proposal({**raw, "id": row_id}, workspace=self.workspace)
         except InvalidInput as error:
             return _Row(imported=Imported(place=place, error=error))
         return _Row(imported=Imported(place=place, label=label), proposal=proposal)
+
+    def _label_of(self, row: Mapping[str, Any]) -> Action | None:
+        label = self.mapped.label(row)
+        if label is None and self.labelled is Labelled.ALL:
+            raise InvalidInput("no label, but every row was said to have one", field="label")
+        return label
 
     async def _decide(self, decider: Decider, row: _Row) -> _Row:
         if row.proposal is None:

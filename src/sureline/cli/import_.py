@@ -19,6 +19,11 @@ from sureline.cli.output import error_json, note, print_json, progress, say
 from sureline.cli.session import on_store
 from sureline.errors import InvalidInput
 
+CHOSEN = (
+    "these labels are recorded and certify nothing: somebody chose which rows to label; if every "
+    "row was labelled, say so with --labelled all"
+)
+
 SHOWN = 20
 """How many rejected rows are listed for a person; JSON lists all."""
 
@@ -69,7 +74,7 @@ def import_(
         Labelled,
         typer.Option(
             "--labelled",
-            help="With signals: all (every row was labelled, or the log is a random sample) or "
+            help="all (every row was labelled, or the log is a random sample) or "
             "reviewed (somebody chose; such labels certify nothing).",
         ),
     ] = Labelled.REVIEWED,
@@ -108,9 +113,11 @@ def import_(
 
     async def work(services: Services) -> _Count:
         await services.prepare(policy)
-        return await _run(services, mapped, table, by)
+        return await _run(services, mapped, table, by, labelled)
 
     count = on_store(work, store=store, workspace=workspace, create=True)
+    if labelled is Labelled.REVIEWED and "label" in columns:
+        note(CHOSEN)
     _report(count, table.unit, as_json)
     raise typer.Exit(2 if count.rejected else 0)
 
@@ -126,13 +133,16 @@ def _label_source(text: str | None) -> LabelSource | None:
     )
 
 
-async def _run(services: Services, mapped: Mapped, table: Table, by: str) -> _Count:
+async def _run(
+    services: Services, mapped: Mapped, table: Table, by: str, labelled: Labelled
+) -> _Count:
     log = LogImport(
         decider=services.decider,
         labeller=services.labeller,
         workspace=services.workspace,
         mapped=mapped,
         by=by,
+        labelled=labelled,
     )
     count = _Count()
     with progress(f"importing {table.name}", table.estimated_rows()) as advance:
