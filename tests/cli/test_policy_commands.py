@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,7 @@ def test_a_missing_file_exits_2(run: Run) -> None:
 def test_activate_makes_a_file_current(run: Run) -> None:
     """A file is proposed and activated, and list and show agree about it."""
     told = out(run("activate", "policy.yaml", "--by", "mia", "--note", "start", "--json"))
+    assert re.search(r" \d\d:\d\d:\d\d$", run("list").stdout, re.MULTILINE)
     listed = out(run("list", "--json"))["policies"]
     assert [(one["hash"], one["active"]) for one in listed] == [(told["active"], True)]
     shown = out(run("show", "--json"))

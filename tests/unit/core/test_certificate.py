@@ -56,6 +56,26 @@ def test_c01_eight_labels_are_insufficient_and_give_no_threshold() -> None:
     assert "55 more labels without an error" in found.message
 
 
+@pytest.mark.parametrize(
+    ("runs", "said"),
+    [
+        pytest.param([(0.8599650844, 58, 0)], "58 labels are too few: 1 more label without an error"
+                     " at scores >= 0.8600 would do", id="one missing"),
+        pytest.param([(0.999612, 57, 0)], "57 labels are too few: 2 more labels without an error"
+                     " at scores >= 0.99962 would do", id="two missing, near 1"),
+        pytest.param([(0.5, 1, 0)], "1 label is too few: 58 more labels", id="one label"),
+        pytest.param([(0.7123456, 400, 100)], "400 labels, but no band of scores is precise enough:"
+                     " the best lower bound is 0.712 at scores >= 0.7124, and 0.95 is needed",
+                     id="none precise enough"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_in_few_digits(
+    runs: list[tuple[float, int, int]], said: str
+) -> None:
+    """One label is singular, and a printed score is short and never below the real one."""
+    assert said in refusal(labels(*runs)).message
+
+
 def test_c02_a_threshold_is_never_below_the_lowest_score_seen() -> None:
     """C02: with 300 correct labels from .2 up, the threshold is a supported score."""
     found = grant(tally_labels(np.linspace(0.2, 1.0, 300), np.ones(300)))
