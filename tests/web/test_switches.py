@@ -73,6 +73,16 @@ def test_a_switch_that_would_stop_nothing_is_refused(
     assert (answer.status_code, answer.json()["code"]) == (422, code)
 
 
+def test_a_key_with_the_guard_s_name_turns_no_switch(served: Served) -> None:
+    """A switch under that name would count as the guard's own."""
+    body = {"scope": "global", "on": True, "reason": "a test"}
+    with served.client(secret=served.make_key(ADMIN, name="guard")) as client:
+        answer = client.put("/v1/switches", json=body)
+    assert answer.status_code == 422
+    assert "the guard's own name" in answer.text
+    assert served.call("GET", "/v1/switches", ADMIN).json()["switches"] == []
+
+
 def test_the_environment_s_switch_is_shown(served: Served) -> None:
     """A switch outside the store is listed with the others."""
     served.services.plugins.hard_switch.on.append(  # type: ignore[attr-defined]
