@@ -46,12 +46,12 @@ DATA = ReportData(
     ),
     slices=(
         SliceRow(
-            slice_key="a", labels=300, accuracy=0.84, decided=200, automated=200, correct=197,
-            threshold=0.9, lower_bound=0.951, sentence="At scores of 0.9 or more.",
+            slice_key="a", labels=300, counted=260, accuracy=0.84, decided=200, automated=200,
+            correct=197, threshold=0.9, lower_bound=0.951, sentence="At scores of 0.9 or more.",
         ),
         SliceRow(
-            slice_key=HOSTILE, labels=9, accuracy=0.5, decided=200, automated=0, correct=0,
-            threshold=None, lower_bound=None, sentence="50 more labels.",
+            slice_key=HOSTILE, labels=9, counted=9, accuracy=0.5, decided=200, automated=0,
+            correct=0, threshold=None, lower_bound=None, sentence="50 more labels.",
         ),
     ),
     routes=(RouteRow(route="auto_approve", count=200), RouteRow(route="human_review", count=200)),

@@ -38,6 +38,17 @@ def test_a_certificate_is_proposed_with_its_reliability(labelled: Run) -> None:
     assert decided["certificate"] is None
 
 
+def test_labels_that_do_not_count_are_told(labelled: Run, folder: Path) -> None:
+    """A label of an output that no threshold could have automated is given, but not counted."""
+    assert "labels not counted" not in labelled("recalibrate").stdout
+    write(folder / "log.jsonl", [row(300, answer="no object", right=False)])
+    imported(labelled)
+    result = labelled("recalibrate")
+    assert "200 / 201" in result.stdout
+    assert "labels not counted are of outputs that no threshold" in result.stdout
+    assert json.loads(labelled("recalibrate", "--json").stdout)["given"] == {"invoices": 201}
+
+
 def test_activating_needs_a_name(labelled: Run) -> None:
     """Nobody activates anonymously."""
     result = labelled("recalibrate", "--activate")

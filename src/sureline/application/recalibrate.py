@@ -32,7 +32,9 @@ class Calibration:
     """What the labels say at one moment; changes nothing until a person activates it (L2).
 
     `data_hash` names the labels of all slices; `routes` counts decisions by slice and route.
-    `earlier` are the maps in force: where no new one can be fitted, the old one stays.
+    `earlier` are the maps in force: where no new one can be fitted, the old one stays. `given` is
+    how many labels each slice has, with those that count for nothing because no threshold could
+    have automated their output or because they are no fair sample.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Calibration:
     slices: tuple[SliceCalibration, ...]
     measurement_hashes: Mapping[str, str]
     earlier: Mapping[str, Any]
+    given: Mapping[str, int]
     routes: Mapping[str, Mapping[str, int]]
 
 
@@ -90,6 +93,7 @@ class Recalibrator:
             slices=self._calibrate(policy, labels, now),
             measurement_hashes=policy.measurement_hashes,
             earlier=kept,
+            given=await self._given(policy, labels, now),
             routes=await self.ledger.route_counts(self.workspace),
         )
 
@@ -122,15 +126,29 @@ class Recalibrator:
 
     async def _labels(self, policy: Policy, now: datetime) -> dict[str, Sequence[LabelCount]]:
         """Return each slice's labels of its present measurement, in its window."""
-        today = day_number(now)
         return {
             key: await self.ledger.label_counts(
                 self.workspace,
                 key,
                 policy.measurement_hashes[key],
-                since_week=week_number(today - policy.slices[key].window_days),
+                since_week=_first_week(policy, key, now),
             )
             for key in sorted(policy.slices)
+        }
+
+    async def _given(
+        self, policy: Policy, labels: Mapping[str, Sequence[LabelCount]], now: datetime
+    ) -> dict[str, int]:
+        """Return how many labels of its present measurement each slice was given in its window."""
+        return {
+            key: sum(row.count for row in rows)
+            + await self.ledger.labels_off_scale(
+                self.workspace,
+                key,
+                policy.measurement_hashes[key],
+                since_week=_first_week(policy, key, now),
+            )
+            for key, rows in labels.items()
         }
 
     def _calibrate(
@@ -167,6 +185,10 @@ class Recalibrator:
                 issued_at=now,
             ),
         )
+
+
+def _first_week(policy: Policy, key: str, now: datetime) -> int:
+    return week_number(day_number(now) - policy.slices[key].window_days)
 
 
 def calibration_json(calibration: Calibration) -> dict[str, Any]:

@@ -44,10 +44,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceRow:
-    """One slice: how much it decided, its labels, and its certificate or what is missing."""
+    """One slice: how much it decided, its labels, and its certificate or what is missing.
+
+    `labels` were given, `counted` of them count for a certificate.
+    """
 
     slice_key: str
     labels: int
+    counted: int
     accuracy: float
     decided: int
     automated: int

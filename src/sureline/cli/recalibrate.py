@@ -17,6 +17,12 @@ from sureline.core.gate.acting import acting
 from sureline.core.values.certificate import Certificate
 from sureline.core.values.threshold_text import threshold_text
 
+COUNTED = "labels counted / given"
+NOT_COUNTED = (
+    "labels not counted are of outputs that no threshold could have automated (a fatal check, a "
+    "missing signal, ...) or came about because of the score"
+)
+
 
 def recalibrate(
     activate: Annotated[
@@ -51,7 +57,8 @@ def recalibrate(
 
     calibration = on_store(work, store=store, workspace=workspace)
     if as_json:
-        print_json({**calibration_json(calibration), "activated": activate})
+        given = dict(calibration.given)
+        print_json({**calibration_json(calibration), "given": given, "activated": activate})
     else:
         _show(calibration, activated=activate)
     if report is not None:
@@ -61,9 +68,11 @@ def recalibrate(
 def _show(calibration: Calibration, *, activated: bool) -> None:
     print_table(
         f"Certificates ({calibration.id})",
-        ("slice", "labels", "threshold", "automates", "proven precision", "target"),
-        [_certificate_row(one) for one in calibration.slices],
+        ("slice", COUNTED, "threshold", "automates", "proven precision", "target"),
+        [_certificate_row(one, calibration.given[one.slice_key]) for one in calibration.slices],
     )
+    if any(one.verdict.n < calibration.given[one.slice_key] for one in calibration.slices):
+        say(NOT_COUNTED)
     for one in calibration.slices:
         if not isinstance(one.verdict, Certificate):
             say(f"{one.slice_key}: {one.verdict.reason}: {one.verdict.message}")
@@ -80,13 +89,14 @@ def _show(calibration: Calibration, *, activated: bool) -> None:
         say("nothing has changed; to use this: sureline recalibrate --activate --by NAME")
 
 
-def _certificate_row(one: SliceCalibration) -> tuple[Any, ...]:
+def _certificate_row(one: SliceCalibration, given: int) -> tuple[Any, ...]:
+    labels = f"{one.verdict.n} / {given}"
     found = one.certificate
     if found is None:
-        return (one.slice_key, one.reliability.n, "none", "0 %", "", "")
+        return (one.slice_key, labels, "none", "0 %", "", "")
     return (
         one.slice_key,
-        found.n,
+        labels,
         threshold_text(found.threshold),
         f"{found.coverage:.1%}",
         f"{found.lower_bound:.4f}",

@@ -23,6 +23,11 @@ from sureline.core.statistics.tally import Tally, tally_labels
 from sureline.core.values.certificate import Certificate
 from sureline.demo.result import DemoResult, Routed
 
+LEFT_OUT = (
+    "Labels that are not counted are of outputs that no threshold could have automated: a signal "
+    "was missing, as history is while there are few similar cases, or a fatal check failed."
+)
+
 _TAIL = 0.025
 _POINTS = 60
 
@@ -55,6 +60,7 @@ def report_data(result: DemoResult, *, made_at: datetime) -> ReportData:
         notes=(
             f"{len(result.logged):,} outputs were decided in log-only mode and labelled; the "
             f"{len(result.routed):,} after them were routed and then compared with the truth.",
+            LEFT_OUT,
             *miss_notes(result),
         ),
     )
@@ -109,6 +115,7 @@ def slice_row(key: str, result: DemoResult) -> SliceRow:
     return SliceRow(
         slice_key=key,
         labels=len(labelled),
+        counted=0 if verdict is None else verdict.n,
         accuracy=sum(item.correct for item in labelled) / max(1, len(labelled)),
         decided=sum(item.slice_key == key for item in result.routed),
         automated=len(automated),

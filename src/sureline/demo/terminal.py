@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sureline.application.report import Headline, SliceRow
-from sureline.demo.report import headline, miss_notes, slice_rows
+from sureline.demo.report import LEFT_OUT, headline, miss_notes, slice_rows
 from sureline.demo.result import DemoResult
 from sureline.demo.result import Progress as Told
 
@@ -63,18 +63,20 @@ def _slices(rows: tuple[SliceRow, ...]) -> Table:
     """One line a slice."""
     table = _table(
         "Slices",
-        ("Slice", False), ("Labels", True), ("Automated", True), ("Right", True),
+        ("Slice", False), ("Labels\ncounted / given", False), ("Automated", True), ("Right", True),
         ("Certificate, or what is missing", False),
     )  # fmt: skip
     for row in rows:
         right = row.correct / row.automated if row.automated else None
         table.add_row(
             Text(row.slice_key),
-            str(row.labels),
+            f"{row.counted} / {row.labels}",
             f"{row.automated} of {row.decided}",
             _percent(right),
             Text(row.sentence),
         )
+    table.caption = LEFT_OUT
+    table.caption_justify = "left"
     return table
 
 

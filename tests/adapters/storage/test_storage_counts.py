@@ -82,9 +82,9 @@ def _expected(decisions: list[dict[str, Any]], outcomes: list[Any]) -> dict[Any,
     counts: dict[Any, int] = {}
     for of, (_, correct) in labels.items():
         decision = decisions[of]
-        if decision["score_bin"] is not None:
-            key = (decision["workspace"], decision["slice_key"], decision["score_bin"], correct)
-            counts[key] = counts.get(key, 0) + 1
+        place = decision["score_bin"]
+        key = (decision["workspace"], decision["slice_key"], place, correct if place else None)
+        counts[key] = counts.get(key, 0) + 1
     return counts
 
 
@@ -104,6 +104,9 @@ def test_counts_are_what_the_ledger_says(
             for slice_key in ("a", "b"):
                 for row in await store.ledger.label_counts(workspace, slice_key, MEASUREMENT):
                     counted[workspace, slice_key, row.score_bin, row.correct] += row.count
+                left_out = await store.ledger.labels_off_scale(workspace, slice_key, MEASUREMENT)
+                if left_out:
+                    counted[workspace, slice_key, None, None] = left_out
         compared = await store.derived.compare()
         await store.ledger.rebuild_counts()
         rebuilt = _tables(store)

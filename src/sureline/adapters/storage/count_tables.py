@@ -6,6 +6,9 @@ from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table
 
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 
+OFF_SCALE = -1
+"""The bin of labels whose decision has none, because no threshold could have automated it."""
+
 labels = Table(
     "labels",
     metadata,

@@ -16,7 +16,7 @@ from sqlalchemy import bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.append_decision import adding
-from sureline.adapters.storage.count_tables import label_counts, labels
+from sureline.adapters.storage.count_tables import OFF_SCALE, label_counts, labels
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions
@@ -172,15 +172,13 @@ def count_label(
     correct: bool,
     change: int,
 ) -> None:
-    """Add `change` to the count of such labels, where the decision has a place on the scale."""
-    if decision.score_bin is None:  # nothing was measured: no place on the scale
-        return
+    """Add `change` to the count of such labels; those without a place on the scale have one bin."""
     key: CountKey = (
         decision.workspace,
         decision.slice_key,
         decision.measurement_hash,
         decision.week,
-        decision.score_bin,
+        OFF_SCALE if decision.score_bin is None else decision.score_bin,
         stratum,
         int(correct),
         STREAM,

@@ -13,9 +13,11 @@ from sureline.adapters.storage.chain_reader import export, verify
 from sureline.adapters.storage.consume_approval import ConsumeApproval
 from sureline.adapters.storage.count_queries import (
     LABEL_COUNTS,
+    LABELS_OFF_SCALE,
     ROUTE_COUNTS,
     ROUTE_DAYS,
     SCORE_COUNTS,
+    counts_of,
 )
 from sureline.adapters.storage.erase_payload import ERASURES, ErasePayload, stored_erasure
 from sureline.adapters.storage.import_records import (
@@ -57,7 +59,6 @@ from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome
-from sureline.core.values.stratum import LabelStratum
 from sureline.core.values.switch import Switch
 from sureline.errors import StoreError
 
@@ -202,13 +203,14 @@ class SqlLedger:
         rows = self._database.fetch(
             LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week)
         )
-        strata = {text: LabelStratum.parse(text) for text in {row[1] for row in rows}}
-        return [
-            LabelCount(
-                score_bin=score_bin, stratum=strata[text], correct=bool(correct), count=int(count)
-            )
-            for score_bin, text, correct, count in rows
-        ]
+        return counts_of(rows)
+
+    async def labels_off_scale(
+        self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
+    ) -> int:
+        """Return how many labels `label_counts` leaves out for want of a place on the scale."""
+        key = (workspace, slice_key, measurement_hash, since_week)
+        return int(self._database.fetch(LABELS_OFF_SCALE, key)[0][0])
 
     async def score_counts(
         self, workspace: str, slice_key: str, measurement_hash: str

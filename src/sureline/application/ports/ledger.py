@@ -243,6 +243,14 @@ class Ledger(Protocol):
         `since_week` leaves out decisions of earlier weeks (see core/values/periods.py).
         """
 
+    async def labels_off_scale(
+        self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
+    ) -> int:
+        """Return how many labels `label_counts` leaves out.
+
+        Their decisions have no `score_bin`: no threshold could have automated them.
+        """
+
     async def score_counts(
         self, workspace: str, slice_key: str, measurement_hash: str
     ) -> Sequence[ScoreCount]:
