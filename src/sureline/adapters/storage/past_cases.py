@@ -94,7 +94,7 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
             slice_key=slice_key,
             decision_id=decision_id,
             model_id=model_id,
-            vector=_proven(vector, *proof),
+            vector=proven_vector(vector, *proof),
             approved=bool(approved),
         )
         for mark, workspace, slice_key, decision_id, vector, approved, *proof in _pages(
@@ -118,7 +118,9 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     return sorted([*verdicts, *deletions], key=lambda case: case.cursor)
 
 
-def _proven(vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes) -> bytes:
+def proven_vector(
+    vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes
+) -> bytes:
     """Return the vector if it is the one that the ledger commits to, else nothing."""
     if vector is None or model_id is None or salt is None:
         return b""

@@ -10,6 +10,7 @@ from pathlib import Path
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
+from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
@@ -29,6 +30,7 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     derived: SqlDerived
+    cases: SqlLatestCases
     secret: bytes
     database: SqliteDatabase
 
@@ -71,6 +73,7 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         derived=SqlDerived(database),
+        cases=SqlLatestCases(database),
         secret=database.secret,
         database=database,
     )

@@ -1,0 +1,78 @@
+"""Reads the latest labelled cases of one slice; see the port `LatestCases` for the contract."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import and_, bindparam, literal_column, select
+
+from sureline.adapters.storage.count_tables import labels
+from sureline.adapters.storage.past_cases import proven_vector
+from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import decisions, payloads, vectors
+from sureline.application.ports.cases import PastCase
+
+_LATEST = compiled(
+    select(
+        labels.c.mark,
+        labels.c.decision_id,
+        labels.c.correct,
+        vectors.c.vector,
+        vectors.c.model_id,
+        payloads.c.salt,
+        decisions.c.vector_digest,
+    )
+    .select_from(
+        labels.join(
+            decisions,
+            and_(decisions.c.stream == labels.c.stream, decisions.c.seq == labels.c.seq),
+        )
+        .join(
+            vectors,
+            and_(vectors.c.stream == labels.c.stream, vectors.c.seq == labels.c.seq),
+        )
+        .join(
+            payloads,
+            and_(payloads.c.stream == labels.c.stream, payloads.c.seq == labels.c.seq),
+        )
+    )
+    # Not the bare column: its index would sort the whole workspace instead of walking the marks.
+    .where(labels.c.workspace.concat(literal_column("''")) == bindparam("workspace"))
+    .where(decisions.c.slice_key == bindparam("slice_key"))
+    .where(decisions.c.vector_digest.is_not(None))
+    .order_by(labels.c.mark.desc())
+    .limit(bindparam("limit"))
+    .offset(literal_column("0"))
+)
+
+
+class SqlLatestCases:
+    """Walks the labels backwards until there are enough of the slice."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def latest(self, workspace: str, slice_key: str, limit: int) -> Sequence[PastCase]:
+        """Return the latest labelled cases with their vectors; read off the loop."""
+
+        def read() -> list[PastCase]:
+            with self._database.reader() as fetch:
+                rows = fetch(_LATEST, (workspace, slice_key, limit))
+            model_id = rows[0][4] if rows else None
+            return [
+                PastCase(
+                    cursor=mark,
+                    workspace=workspace,
+                    slice_key=slice_key,
+                    decision_id=decision_id,
+                    model_id=model,
+                    vector=found,
+                    approved=bool(correct),
+                )
+                for mark, decision_id, correct, vector, model, *proof in rows
+                if model == model_id and (found := proven_vector(vector, model, *proof))
+            ]
+
+        return await asyncio.to_thread(read)
