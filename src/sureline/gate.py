@@ -150,9 +150,16 @@ class Gate:
         """Compute certificates and reliability from the labels, as a proposal."""
         return await self.services.recalibrator.recalibrate()
 
-    async def activate(self, calibration_id: str, *, by: str, note: str = "") -> None:
-        """Make a calibration's certificates current; an act of a person, kept in the ledger."""
-        await self.services.recalibrator.activate(calibration_id, by=by, note=note)
+    async def activate(
+        self, calibration_id: str, *, by: str, note: str = "", share: float = 1.0
+    ) -> None:
+        """Make a calibration's certificates current; an act of a person, kept in the ledger.
+
+        With a `share` in (0, 1) they hold for that share of the decisions, drawn by content. The
+        others keep the calibration that was active before; without one, people decide.
+        Raises InvalidInput, NotFound.
+        """
+        await self.services.recalibrator.activate(calibration_id, by=by, note=note, share=share)
 
     def guard(
         self, *, slice_key: str, action_class: str | None = None

@@ -71,9 +71,42 @@ def test_a_rollback_goes_back_once_and_only_from_what_is_active(served: Served) 
     second = served.call("POST", "/v1/calibrations", ADMIN).json()["id"]
     served.call("POST", f"/v1/calibrations/{second}/activate", ADMIN)
     back = served.call("POST", f"/v1/calibrations/{second}/rollback", ADMIN)
-    assert back.json() == {"kind": "calibration", "subject": first, "by": "a admin"}
+    told = {"kind": "calibration", "subject": first, "by": "a admin", "share": 1.0}
+    assert back.json() == told
     again = served.call("POST", f"/v1/calibrations/{second}/rollback", ADMIN)
     assert (again.status_code, again.json()["code"]) == (409, "conflict")
+
+
+def test_a_calibration_can_hold_for_a_share_first(served: Served) -> None:
+    """It is listed with its share, completed by activating it again, or taken back to none."""
+    only = served.call("POST", "/v1/calibrations", ADMIN).json()["id"]
+
+    def shares() -> list[tuple[bool, float]]:
+        listed = served.call("GET", "/v1/calibrations", ADMIN).json()["calibrations"]
+        return [(one["active"], one["share"]) for one in listed]
+
+    def activate(share: float) -> dict[str, object]:
+        address = f"/v1/calibrations/{only}/activate"
+        found = served.call("POST", address, ADMIN, json={"share": share})
+        assert found.status_code == 200
+        return dict(found.json())
+
+    assert shares() == [(False, 0.0)]
+    assert (activate(0.1)["share"], shares()) == (0.1, [(True, 0.1)])
+    back = served.call("POST", f"/v1/calibrations/{only}/rollback", ADMIN).json()
+    assert (back["subject"], shares()) == ("none", [(False, 0.0)])
+    assert (activate(0.3)["share"], activate(1)["share"], shares()) == (0.3, 1.0, [(True, 1.0)])
+
+
+@pytest.mark.parametrize("share", [0, 1.5, -0.1, "0.1", None])
+def test_a_share_that_is_none_is_refused(served: Served, share: object) -> None:
+    """Nothing is activated by a share that nothing can hold for."""
+    only = served.call("POST", "/v1/calibrations", ADMIN).json()["id"]
+    address = f"/v1/calibrations/{only}/activate"
+    refused = served.call("POST", address, ADMIN, json={"share": share})
+    assert (refused.status_code, refused.json()["field"]) == (422, "share")
+    listed = served.call("GET", "/v1/calibrations", ADMIN).json()["calibrations"]
+    assert [one["active"] for one in listed] == [False]
 
 
 @pytest.mark.parametrize(("days", "seen"), [(1, False), (30, True)], ids=["lately", "longer ago"])

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sureline.application.current import CALIBRATION
+from sureline.application.holding import (
+    CALIBRATION,
+    NO_CALIBRATION,
+    Held,
+    active_stack,
+    holding,
+)
 from sureline.application.ports.registry import Activation, Registry
 from sureline.application.recalibrate import Recalibrator
 from sureline.errors import Conflict, NotFound, Refused
@@ -18,11 +24,15 @@ SHORTEST_PREFIX = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredCalibration:
-    """A calibration as it was stored; `body` is its JSON."""
+    """A calibration as it was stored; `body` is its JSON.
+
+    It is active if it holds for some decisions; `share` in [0, 1] says for how many.
+    """
 
     id: str
     created_at: datetime
     active: bool
+    share: float
     body: Mapping[str, Any]
 
     @property
@@ -42,11 +52,16 @@ class ThresholdChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationChange:
-    """What an activation changed: from one calibration (None: none was active) to another."""
+    """What an activation changed: from one calibration (None: none was active) to another.
+
+    `after` holds for `share` of the decisions; the others keep `before`. It is `none` when what
+    was taken back had nothing beneath it.
+    """
 
     before: str | None
     after: str
     by: str
+    share: float
     thresholds: tuple[ThresholdChange, ...]
 
 
@@ -59,8 +74,14 @@ class Calibrations:
     workspace: str
 
     async def stored(self) -> Sequence[dict[str, Any]]:
-        """Return the calibrations, newest first: id, created_at, active."""
-        return await self.registry.calibrations(self.workspace)
+        """Return the calibrations, newest first: id, created_at, active, share."""
+        found = await self.registry.calibrations(self.workspace)
+        held = await holding(self.registry, self.workspace)
+        shares = [held.share_of(one["id"]) for one in found]
+        return [
+            {**one, "active": share > 0, "share": share}
+            for one, share in zip(found, shares, strict=True)
+        ]
 
     async def find(self, prefix: str) -> StoredCalibration:
         """Return the calibration whose id starts with `prefix`. Raises NotFound."""
@@ -75,11 +96,13 @@ class Calibrations:
         (one,) = exact or found
         return StoredCalibration(**one, body=await self._body(one["id"]))
 
-    async def activate(self, calibration_id: str, *, by: str, note: str = "") -> CalibrationChange:
-        """Make a calibration's certificates current, in the ledger. Raises NotFound."""
-        before = await self.registry.active(self.workspace, CALIBRATION)
-        await self.recalibrator.activate(calibration_id, by=by, note=note)
-        return await self._change(None if before is None else before.subject, calibration_id, by)
+    async def activate(
+        self, calibration_id: str, *, by: str, note: str = "", share: float = 1.0
+    ) -> CalibrationChange:
+        """Make a calibration hold, in the ledger; see `Recalibrator.activate`."""
+        past = await self._stack()
+        await self.recalibrator.activate(calibration_id, by=by, note=note, share=share)
+        return await self._change(past, by)
 
     async def rollback(
         self, *, by: str, note: str = "", expected: str | None = None
@@ -87,26 +110,55 @@ class Calibrations:
         """Activate again what was active before the present calibration.
 
         A second rollback goes one further back. `expected` is the calibration that the caller
-        means to take back. Raises Conflict if another is active, Refused if there is no earlier.
+        means to take back. A staged one goes first, even if there is none beneath it: then none
+        holds. Raises Conflict if another is active, Refused if there is no earlier.
         """
-        past = active_stack(await self.registry.activations(self.workspace, CALIBRATION))
-        current = past[-1] if past else None
+        past = await self._stack()
+        current = past[-1].subject if past else None
         if expected is not None and expected != current:
             raise Conflict(f"calibration {expected!r} is not the active one; {current!r} is")
-        if len(past) < 2:
+        note = note or f"rollback from {current}"
+        if len(past) > 1:
+            return await self.activate(past[-2].subject, by=by, note=note)
+        if not past or not past[-1].staged:
             raise Refused(
                 "there is no earlier calibration to go back to; to stop automating, turn a switch "
                 "on: `sureline switch on`"
             )
-        return await self.activate(past[-2], by=by, note=note or f"rollback from {current}")
+        await self._activate_none(by=by, note=note)
+        return await self._change(past, by)
 
-    async def _change(self, before: str | None, after: str, by: str) -> CalibrationChange:
+    async def _activate_none(self, *, by: str, note: str) -> None:
+        await self.registry.activate(
+            Activation(
+                workspace=self.workspace,
+                kind=CALIBRATION,
+                subject=NO_CALIBRATION,
+                by=by,
+                at=self.recalibrator.clock.now(),
+                note=note,
+            )
+        )
+
+    async def _stack(self) -> list[Held]:
+        return active_stack(await self.registry.activations(self.workspace, CALIBRATION))
+
+    async def _change(self, past: Sequence[Held], by: str) -> CalibrationChange:
+        """Tell what changed since the stack was `past`."""
+        now = await self._stack()
+        after = now[-1] if now else Held(subject=NO_CALIBRATION)
+        if after.staged:
+            past = now[:-1]  # what the others keep
+        elif past and past[-1].staged and past[-1].subject == after.subject:
+            past = past[:-1]  # what it was staged over
+        before = past[-1].subject if past else None
         old = {} if before is None else await self._thresholds(before)
-        new = await self._thresholds(after)
+        new = await self._thresholds(after.subject)
         return CalibrationChange(
             before=before,
-            after=after,
+            after=after.subject,
             by=by,
+            share=after.share,
             thresholds=tuple(
                 ThresholdChange(slice_key=key, before=old.get(key), after=new.get(key))
                 for key in sorted({*old, *new})
@@ -114,10 +166,10 @@ class Calibrations:
         )
 
     async def _thresholds(self, calibration_id: str) -> dict[str, float | None]:
-        """Return what a calibration certifies: nothing if it is damaged, which stops no one."""
+        """Return what a calibration certifies: nothing if it is damaged or gone; it stops no one."""
         try:
             return thresholds_of(await self._body(calibration_id))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, NotFound, TypeError, ValueError):
             return {}
 
     async def _body(self, calibration_id: str) -> Mapping[str, Any]:
@@ -133,20 +185,3 @@ def thresholds_of(body: Mapping[str, Any]) -> dict[str, float | None]:
     found: dict[str, float | None] = {one["slice_key"]: None for one in body["uncertified"]}
     found.update({one["slice_key"]: one["threshold"] for one in body["certificates"]})
     return found
-
-
-def active_stack(activations: Sequence[Activation]) -> list[str]:
-    """Return what is active and what lies beneath it, oldest first.
-
-    `activations` are of one kind, oldest first. Activating what lies just beneath is going back;
-    activating what is active already changes nothing.
-    """
-    stack: list[str] = []
-    for one in activations:
-        if stack and stack[-1] == one.subject:
-            continue
-        if len(stack) > 1 and stack[-2] == one.subject:
-            stack.pop()
-        else:
-            stack.append(one.subject)
-    return stack

@@ -55,13 +55,17 @@ class Consumer:
         """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
         body = json.loads(stored.body)
         now = self.clock.now()
-        current = await self.currents.latest(stored.slice_key)
+        held = await self.currents.all_latest(stored.slice_key)
         age = now - stored.created_at
-        if not timedelta(0) <= age <= timedelta(seconds=current.policy.approval_ttl_seconds):
+        if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
         if _objected(await self.ledger.outcomes(stored.workspace, stored.id)):
             raise Refused("a person has rejected this output since")
-        _check_still_holds(body, current, now)
+        # A staged calibration and the earlier one both hold: the one that let it pass must still.
+        if not any(_still_holds(body, current, now) for current in held):
+            raise Refused(
+                "the policy or certificate behind this approval has changed; decide again"
+            )
         batch_id = json.loads(stored.request or b"{}").get("batch_id")
         switches = [
             *self.hard_switch.read(stored.workspace),
@@ -93,8 +97,8 @@ def _objected(outcomes: Sequence[Outcome]) -> bool:
     return bool(said) and said[-1].action is not Action.APPROVE
 
 
-def _check_still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> None:
-    """Refuse an approval whose policy, certificate or hypothesis no longer lets it pass."""
+def _still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> bool:
+    """Tell whether the policy and the certificate or hypothesis behind it would let it pass."""
     policy = current.policy
     claimed = Proposal(
         slice_key=policy.key,
@@ -111,7 +115,7 @@ def _check_still_holds(body: Mapping[str, Any], current: Current, now: datetime)
         stakes=at_stake.stakes,
         now=now,
     )
-    holds = (
+    return (
         policy.mode is Mode.ROUTE
         and not policy.four_eyes
         and not at_stake.always_human
@@ -121,5 +125,3 @@ def _check_still_holds(body: Mapping[str, Any], current: Current, now: datetime)
         and body["confidence"] is not None
         and body["confidence"] >= threshold.auto
     )
-    if not holds:
-        raise Refused("the policy or certificate behind this approval has changed; decide again")

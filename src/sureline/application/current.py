@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from sureline.application.holding import CALIBRATION as CALIBRATION
+from sureline.application.holding import holding
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.registry import Registry
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
+from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.values.certificate import Certificate, ErrorRate, Scale
 from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
 from sureline.errors import InvalidInput, UnknownSlice
-
-CALIBRATION = "calibration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,21 @@ class Current:
     maps: SliceMaps = NO_MAPS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InForce:
+    """What holds for one slice: for the drawn share of its decisions `staged`, else `full`."""
+
+    full: Current
+    staged: Current | None = None
+    share: float = 0.0
+
+    def at(self, secret: bytes, sample_key: str) -> Current:
+        """Return what holds for the content of this key: the same on every submission."""
+        if self.staged is None or not is_sampled(secret, Purpose.STAGE, sample_key, self.share):
+            return self.full
+        return self.staged
+
+
 class Currents:
     """Answers what holds for a slice; reads the store again only after an activation."""
 
@@ -38,10 +54,27 @@ class Currents:
         self._registry = registry
         self._workspace = workspace
         self._mark: int | None = None
-        self._slices: dict[str, Current] = {}
+        self._slices: dict[str, InForce] = {}
 
-    async def at(self, slice_key: str, activation_mark: int) -> Current:
-        """Return what holds for `slice_key`. Raises UnknownSlice, naming those there are."""
+    async def at(
+        self, slice_key: str, activation_mark: int, *, secret: bytes, sample_key: str
+    ) -> Current:
+        """Return what holds in a slice for the content of `sample_key`.
+
+        Raises UnknownSlice, naming those there are.
+        """
+        return (await self._in_force(slice_key, activation_mark)).at(secret, sample_key)
+
+    async def latest(self, slice_key: str) -> Current:
+        """Return what holds by the store's newest activation, for all that is not staged."""
+        return (await self._in_force(slice_key, await self._registry.activation_mark())).full
+
+    async def all_latest(self, slice_key: str) -> Sequence[Current]:
+        """Return all that holds by the store's newest activation, each for its share."""
+        found = await self._in_force(slice_key, await self._registry.activation_mark())
+        return (found.full,) if found.staged is None else (found.full, found.staged)
+
+    async def _in_force(self, slice_key: str, activation_mark: int) -> InForce:
         if activation_mark != self._mark:
             self._slices = await self._load(activation_mark)
             self._mark = activation_mark
@@ -53,18 +86,27 @@ class Currents:
             )
         return found
 
-    async def latest(self, slice_key: str) -> Current:
-        """Return what holds for `slice_key` by the store's newest activation."""
-        return await self.at(slice_key, await self._registry.activation_mark())
-
-    async def _load(self, activation_mark: int) -> dict[str, Current]:
+    async def _load(self, activation_mark: int) -> dict[str, InForce]:
         policy: Policy = await self._policies.current(activation_mark)
-        calibration = await active_calibration(self._registry, self._workspace)
+        held = await holding(self._registry, self._workspace)
+        # A damaged calibration certifies nothing; people decide until another is activated.
+        full = await self._prepared(policy, held.full) or self._wired(policy, {})
+        # One that cannot be read is not drawn for either: the earlier one holds for all.
+        staged = None if held.staged is None else await self._prepared(policy, held.staged.subject)
+        if held.staged is None or staged is None:
+            return {key: InForce(full=current) for key, current in full.items()}
+        return {
+            key: InForce(full=current, staged=staged[key], share=held.staged.share)
+            for key, current in full.items()
+        }
+
+    async def _prepared(self, policy: Policy, subject: str | None) -> dict[str, Current] | None:
+        """Return what holds under a calibration, None if there is none that can be read."""
         try:
-            return self._wired(policy, calibration)
-        except (InvalidInput, KeyError, TypeError, ValueError):
-            # A damaged calibration certifies nothing; people decide until another is activated.
-            return self._wired(policy, {})
+            stored = await stored_calibration(self._registry, self._workspace, subject)
+            return self._wired(policy, stored) if stored else None
+        except (AttributeError, InvalidInput, KeyError, TypeError, ValueError):
+            return None
 
     def _wired(self, policy: Policy, calibration: Mapping[str, Any]) -> dict[str, Current]:
         certificates = certificates_of(calibration, self._workspace)
@@ -82,9 +124,16 @@ class Currents:
 
 
 async def active_calibration(registry: Registry, workspace: str) -> dict[str, Any]:
-    """Return the workspace's active calibration as stored, or an empty one."""
-    activation = await registry.active(workspace, CALIBRATION)
-    body = None if activation is None else await registry.calibration(activation.subject)
+    """Return the active calibration as stored, or an empty one: of a staged one, the earlier."""
+    held = await holding(registry, workspace)
+    return await stored_calibration(registry, workspace, held.full)
+
+
+async def stored_calibration(
+    registry: Registry, workspace: str, calibration_id: str | None
+) -> dict[str, Any]:
+    """Return one of the workspace's calibrations as stored, or an empty one."""
+    body = None if calibration_id is None else await registry.calibration(calibration_id)
     found: dict[str, Any] = {} if body is None else json.loads(body)
     return found if found.get("workspace") == workspace else {}
 

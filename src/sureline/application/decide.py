@@ -96,7 +96,12 @@ class Decider:
         )
 
     async def _open(self, proposal: Proposal, prior: Prior, identity: Identity) -> Case:
-        current = await self.currents.at(proposal.slice_key, prior.activation_mark)
+        current = await self.currents.at(
+            proposal.slice_key,
+            prior.activation_mark,
+            secret=self.secret,
+            sample_key=identity.sample_key,
+        )
         return Case.opened(
             proposal,
             current,

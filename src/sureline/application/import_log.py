@@ -125,9 +125,13 @@ class LogOnlyCurrents(Currents):
     def __init__(self, present: Currents) -> None:
         self._present = present
 
-    async def at(self, slice_key: str, activation_mark: int) -> Current:
+    async def at(
+        self, slice_key: str, activation_mark: int, *, secret: bytes, sample_key: str
+    ) -> Current:
         """Return what holds for the slice, in log-only mode where it would route."""
-        return _log_only(await self._present.at(slice_key, activation_mark))
+        return _log_only(
+            await self._present.at(slice_key, activation_mark, secret=secret, sample_key=sample_key)
+        )
 
     async def latest(self, slice_key: str) -> Current:
         """Return the newest of what holds, in the same mode."""

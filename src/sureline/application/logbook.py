@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sureline.application.current import CALIBRATION
+from sureline.application.holding import CALIBRATION, share_text
 from sureline.application.policies import POLICY
 from sureline.application.ports.ledger import Ledger, RouteDay
 from sureline.application.ports.registry import REBUILD, Activation, Registry
@@ -136,9 +136,17 @@ def _activation(one: Activation) -> _Act:
         change=Change(one.kind),
         subject=one.subject,
         by=one.by,
-        note=one.note,
+        note=_note(one),
         slice_key=None,
     )
+
+
+def _note(one: Activation) -> str:
+    """Return why, and for how many decisions if not for all."""
+    if one.share == 1:
+        return one.note
+    for_some = f"for {share_text(one.share)} of the decisions"
+    return f"{for_some}: {one.note}" if one.note else for_some
 
 
 def _switched(history: Sequence[Switch]) -> Iterator[_Act]:

@@ -209,8 +209,12 @@ class _FixedCurrents(Currents):
     def __init__(self, inner: Currents, threshold: float | None, now: datetime) -> None:
         self._inner, self._threshold, self._now = inner, threshold, now
 
-    async def at(self, slice_key: str, activation_mark: int) -> Current:
-        current = await self._inner.at(slice_key, activation_mark)
+    async def at(
+        self, slice_key: str, activation_mark: int, *, secret: bytes, sample_key: str
+    ) -> Current:
+        current = await self._inner.at(
+            slice_key, activation_mark, secret=secret, sample_key=sample_key
+        )
         if self._threshold is None:
             return current
         return replace(current, certificate=_certificate(current, self._threshold, self._now))

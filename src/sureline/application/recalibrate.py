@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sureline.application.current import CALIBRATION, active_calibration
+from sureline.application.current import active_calibration
+from sureline.application.holding import CALIBRATION, readable_share
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
@@ -24,7 +25,7 @@ from sureline.core.values.certificate import ErrorRate, Uncertified
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.policy import Policy
-from sureline.errors import NotFound
+from sureline.errors import InvalidInput, NotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +98,17 @@ class Recalibrator:
             routes=await self.ledger.route_counts(self.workspace),
         )
 
-    async def activate(self, calibration_id: str, *, by: str, note: str = "") -> None:
-        """Make a stored calibration's certificates current. Raises NotFound."""
+    async def activate(
+        self, calibration_id: str, *, by: str, note: str = "", share: float = 1.0
+    ) -> None:
+        """Make a stored calibration hold, for a drawn `share` in (0, 1] of the decisions (L2).
+
+        The others keep the calibration that was active before. Raises InvalidInput, NotFound.
+        """
+        if not readable_share(share):
+            raise InvalidInput(
+                f"expected a number above 0 and at most 1, got {share}", field="share"
+            )
         stored = await self.registry.calibration(calibration_id)
         if stored is None or json.loads(stored)["workspace"] != self.workspace:
             raise NotFound(f"there is no calibration {calibration_id!r} in this workspace")
@@ -110,6 +120,7 @@ class Recalibrator:
                 by=by,
                 at=self.clock.now(),
                 note=note,
+                share=share,
             )
         )
 

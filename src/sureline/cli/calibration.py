@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.calibrations import CalibrationChange, StoredCalibration
+from sureline.application.holding import NO_CALIBRATION, share_text
 from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
@@ -24,6 +25,14 @@ calibration_app = typer.Typer(
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="A calibration's id, or how it begins.")
+]
+ShareOption = Annotated[
+    float,
+    typer.Option(
+        "--share",
+        metavar="SHARE",
+        help="For how many decisions, above 0 and at most 1; the others keep what was active.",
+    ),
 ]
 NoteOption = Annotated[str, typer.Option("--note", help="Why; it is recorded.")]
 
@@ -43,7 +52,8 @@ def list_(
         print_json({"calibrations": shown})
     elif shown:
         rows = [
-            (one["id"], one["created_at"][:19], "active" if one["active"] else "") for one in shown
+            (one["id"], one["created_at"][:19], _state(one["active"], one["share"]))
+            for one in shown
         ]
         print_table("Calibrations", ("id", "computed", ""), rows)
     else:
@@ -64,9 +74,9 @@ def show(
 
     found = on_store(work, store=store, workspace=workspace)
     if as_json:
-        print_json({**found.body, "active": found.active})
+        print_json({**found.body, "active": found.active, "share": found.share})
         return
-    state = "active" if found.active else "not active"
+    state = _state(found.active, found.share) or "not active"
     print_table(
         f"{found.id}, computed {found.created_at:%Y-%m-%d %H:%M} UTC, {state}",
         ("slice", "threshold"),
@@ -78,17 +88,22 @@ def show(
 def activate(
     calibration_id: IdArgument,
     by: ByOption,
+    share: ShareOption = 1.0,
     note: NoteOption = "",
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a calibration's thresholds hold from the next decision on, in every process."""
+    """Make a calibration's thresholds hold from the next decision on, in every process.
+
+    With a share below 1 it is staged: it holds for that share, drawn by content, until it is
+    activated again with the share 1, or taken back.
+    """
     named = acting(by)
 
     async def work(services: Services) -> CalibrationChange:
         found = await services.calibrations.find(calibration_id)
-        return await services.calibrations.activate(found.id, by=named, note=note)
+        return await services.calibrations.activate(found.id, by=named, note=note, share=share)
 
     _show_change(on_store(work, store=store, workspace=workspace), as_json)
 
@@ -122,8 +137,24 @@ def _show_change(change: CalibrationChange, as_json: bool) -> None:
             for one in change.thresholds
         ],
     )
+    say(_told(change))
+
+
+def _told(change: CalibrationChange) -> str:
+    if change.share < 1:
+        for_some = f"{change.after} holds for {share_text(change.share)} of the decisions now; "
+        if change.before is None:
+            return f"{for_some}people decide on the others, as none was active before"
+        return f"{for_some}the others keep {change.before}"
+    after = "no calibration" if change.after == NO_CALIBRATION else change.after
     before = "" if change.before is None else f", instead of {change.before}"
-    say(f"{change.after} is active now{before}")
+    return f"{after} is active now{before}"
+
+
+def _state(active: bool, share: float) -> str:
+    if not active:
+        return ""
+    return "active" if share == 1 else f"active for {share_text(share)}"
 
 
 def _threshold(value: float | None) -> str:

@@ -182,6 +182,7 @@ class RebuildDerived:
                     "by": self.by,
                     "at": to_micros(self.at),
                     "note": "; ".join(one.sentence for one in wrong),
+                    "share": 1.0,
                 },
             )
         return found

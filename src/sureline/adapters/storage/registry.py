@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -36,6 +37,7 @@ _OF_KIND = select(
     activations.c.by,
     activations.c.at,
     activations.c.note,
+    activations.c.share,
 ).where(
     activations.c.workspace == bindparam("workspace"),
     activations.c.subject_kind == bindparam("kind"),
@@ -122,6 +124,7 @@ class SqlRegistry:
                     "by": activation.by,
                     "at": to_micros(activation.at),
                     "note": activation.note,
+                    "share": float(activation.share),
                 },
             )
 
@@ -181,7 +184,13 @@ class SqlRegistry:
 
 
 def _activation(row: Sequence[Any]) -> Activation:
-    home, kind, subject, by, at, note = row
+    home, kind, subject, by, at, note, share = row
     return Activation(
-        workspace=home, kind=kind, subject=subject, by=by, at=from_micros(at), note=note
+        workspace=home,
+        kind=kind,
+        subject=subject,
+        by=by,
+        at=from_micros(at),
+        note=note,
+        share=share if isinstance(share, float) else math.nan,
     )

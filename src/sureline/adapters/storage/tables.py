@@ -154,6 +154,7 @@ activations = Table(
     text_column("by"),
     whole_column("at"),
     text_column("note"),
+    Column("share", Float, nullable=False),
 )
 
 Index("ix_activations_kind", activations.c.workspace, activations.c.subject_kind, activations.c.seq)

@@ -13,7 +13,11 @@ REBUILD = "rebuild"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activation:
-    """An act of a person that changed what holds: a policy, certificates or rebuilt counts."""
+    """An act of a person that changed what holds: a policy, certificates or rebuilt counts.
+
+    `share` in (0, 1] says for how many decisions a calibration holds from then on (L2). NaN is
+    one that could not be read.
+    """
 
     workspace: str
     kind: str
@@ -21,6 +25,7 @@ class Activation:
     by: str
     at: datetime
     note: str = ""
+    share: float = 1.0
 
 
 class Registry(Protocol):

@@ -17,6 +17,7 @@ class Purpose(StrEnum):
     DOUBLE_REVIEW = "double_review"
     THINNING = "thinning"
     FOLD = "fold"
+    STAGE = "stage"
 
 
 def draw(secret: bytes, purpose: Purpose, sample_key: str) -> float:

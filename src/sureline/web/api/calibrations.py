@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from sureline.application.calibrations import CalibrationChange
 from sureline.application.recalibrate import calibration_json
 from sureline.errors import NotFound, PolicyError
 from sureline.web.api.policies import check_whole
 from sureline.web.api.shapes import (
-    ActivatedShape,
     ActivationFields,
+    CalibrationActivatedShape,
+    CalibrationFields,
     CalibrationShape,
     CalibrationsShape,
 )
@@ -18,7 +20,7 @@ from sureline.web.reply import Reply
 
 async def show(call: Call) -> Reply:
     """Return the stored calibrations."""
-    found = await call.context.services.registry.calibrations(call.key.workspace)
+    found = await call.context.services.calibrations.stored()
     return Reply.json(
         {
             "calibrations": [
@@ -26,6 +28,7 @@ async def show(call: Call) -> Reply:
                     "id": one["id"],
                     "created_at": one["created_at"].isoformat(),
                     "active": one["active"],
+                    "share": one["share"],
                 }
                 for one in found
             ]
@@ -50,9 +53,13 @@ async def activate(call: Call) -> Reply:
     known = await services.registry.calibrations(call.key.workspace)
     if wanted not in {one["id"] for one in known}:
         raise NotFound("there is no such calibration")
-    note = call.body.get("note", "")
-    await services.recalibrator.activate(wanted, by=call.key.name, note=note)
-    return Reply.json({"kind": "calibration", "subject": wanted, "by": call.key.name})
+    change = await services.calibrations.activate(
+        wanted,
+        by=call.key.name,
+        note=call.body.get("note", ""),
+        share=call.body.get("share", 1.0),
+    )
+    return _changed(change)
 
 
 async def rollback(call: Call) -> Reply:
@@ -61,7 +68,18 @@ async def rollback(call: Call) -> Reply:
     change = await call.context.services.calibrations.rollback(
         by=call.key.name, note=call.body.get("note", ""), expected=call.params["id"]
     )
-    return Reply.json({"kind": "calibration", "subject": change.after, "by": change.by})
+    return _changed(change)
+
+
+def _changed(change: CalibrationChange) -> Reply:
+    return Reply.json(
+        {
+            "kind": "calibration",
+            "subject": change.after,
+            "by": change.by,
+            "share": change.share,
+        }
+    )
 
 
 OPERATIONS = (
@@ -88,12 +106,13 @@ OPERATIONS = (
         method="POST",
         path="/v1/calibrations/{id}/activate",
         name="activateCalibration",
-        about="Make a calibration's certificates current, in every process.",
+        about="Make a calibration's certificates current, in every process; with a `share`, for so "
+        "many of the decisions, while the others keep what was active before.",
         run=activate,
         roles=ADMINS,
-        body=ActivationFields,
+        body=CalibrationFields,
         may_be_empty=True,
-        answers={200: Answer("The calibration holds now.", ActivatedShape)},
+        answers={200: Answer("The calibration holds now.", CalibrationActivatedShape)},
         problems=frozenset({404}),
     ),
     Operation(
@@ -101,12 +120,13 @@ OPERATIONS = (
         path="/v1/calibrations/{id}/rollback",
         name="rollbackCalibration",
         about="Take the active calibration back: the one before it holds again, in every process. "
-        "Refused if another calibration is active, or if there is none before it.",
+        "Refused if another calibration is active, or if there is none before it and it is not "
+        "staged.",
         run=rollback,
         roles=ADMINS,
         body=ActivationFields,
         may_be_empty=True,
-        answers={200: Answer("The calibration that holds now.", ActivatedShape)},
+        answers={200: Answer("The calibration that holds now.", CalibrationActivatedShape)},
         problems=frozenset({409}),
     ),
 )

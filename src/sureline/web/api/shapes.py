@@ -188,12 +188,24 @@ class ActivationFields(TypedDict, total=False):
     note: Annotated[str, Field(max_length=2_000)]
 
 
+class CalibrationFields(ActivationFields, total=False):
+    """Why it is activated, and for how many decisions it is to hold if not for all."""
+
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
 class ActivatedShape(TypedDict):
     """What holds from now on, in every process."""
 
     kind: Literal["policy", "calibration"]
     subject: str
     by: str
+
+
+class CalibrationActivatedShape(ActivatedShape):
+    """The calibration, or `none`, that holds from now on for a share of the decisions."""
+
+    share: Unit
 
 
 class MissingShape(TypedDict):
@@ -229,11 +241,12 @@ class SlicesShape(TypedDict):
 
 
 class CalibrationEntry(TypedDict):
-    """A stored calibration."""
+    """A stored calibration; `share` says for how many decisions it holds."""
 
     id: str
     created_at: Moment
     active: bool
+    share: Unit
 
 
 class CalibrationsShape(TypedDict):

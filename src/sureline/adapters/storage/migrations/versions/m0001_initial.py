@@ -105,7 +105,7 @@ def _create_ledger() -> None:
     _table(
         "activations",
         "stream text, seq bigint, hash bytes, workspace text, subject_kind text, subject text, "
-        "by text, at bigint, note text",
+        "by text, at bigint, note text, share float",
         key=("stream", "seq"),
     )
     _table(
