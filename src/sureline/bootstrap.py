@@ -128,7 +128,8 @@ class Services:
     @property
     def reporter(self) -> Reporter:
         """Return what draws up the calibration report."""
-        return Reporter(recalibrator=self.recalibrator, watcher=self.watcher)
+        cases = self.store.cases
+        return Reporter(recalibrator=self.recalibrator, watcher=self.watcher, cases=cases)
 
     @property
     def jobs(self) -> Jobs:
@@ -248,10 +249,7 @@ def _history(store: Store, plugins: Plugins) -> HistorySource:
 
 def _index(store: Store, embedder: Embedder, plugins: Plugins) -> ExactCaseIndex:
     return ExactCaseIndex(
-        store.ledger,
-        embedder.model_id,
-        dimension=embedder.dimension,
-        most=plugins.most_cases,
+        store.ledger, embedder.model_id, dimension=embedder.dimension, most=plugins.most_cases
     )
 
 

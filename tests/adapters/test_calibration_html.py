@@ -16,7 +16,10 @@ import pytest
 
 from sureline.adapters.reports.calibration_html import calibration_html, write_calibration_html
 from sureline.adapters.reports.html import thin
-from sureline.application.calibration_report import CalibrationReport
+from sureline.application.calibration_report import CalibrationReport, report_json
+from sureline.application.rejected_clusters import RejectedCluster
+from sureline.core.learning.slice_facts import Share
+from sureline.core.learning.telling_words import TellingWord
 from sureline.errors import InvalidInput
 from tests.adapters.test_reports import HOSTILE, tree
 from tests.reported import filled_world, open_world, reported
@@ -117,10 +120,32 @@ def test_verdicts_are_in_words(full: CalibrationReport) -> None:
 
 
 def test_what_is_left_out_is_said(full: CalibrationReport) -> None:
-    """Honeypots and clusters are not there yet, and the report does not pretend."""
+    """Honeypots are not there yet, and the report does not pretend."""
     text = words(tree(calibration_html(full)))
     assert "Honeypots (planted errors) are not built yet" in text
-    assert "Clusters of rejected tasks are left out" in text
+
+
+def test_the_worst_cluster_is_shown(full: CalibrationReport) -> None:
+    """Its figures, examples and split are text, whatever is in them; elsewhere it says why not."""
+    worst = RejectedCluster(
+        right=Share(part=3, whole=20),
+        low=0.01,
+        high=0.5,
+        examples=("d1", "d2", HOSTILE),
+        words=(TellingWord(word="rent", inside=1.0, outside=0.0),),
+        split=f"Told from the others by: rent {HOSTILE}",
+    )
+    clusters = replace(full.slices[0].clusters, sentence="Of 20 only 3 were right.", worst=worst)
+    found = replace(full, slices=(replace(full.slices[0], clusters=clusters), full.slices[1]))
+    root = tree(calibration_html(found))
+    text = words(root)
+    assert "Of 20 only 3 were right. Wrong ones near its centre: d1, d2, " in text
+    assert "Proposed split: Told from the others by: rent" in text
+    assert not list(root.iter("script"))
+    assert text.count("Not available: no labelled case has a vector") == 1
+    assert report_json(found)["slices"][0]["clusters"]["worst"]["words"] == [
+        {"word": "rent", "inside": 1.0, "outside": 0.0}
+    ]
 
 
 def test_it_is_written_or_the_reason_is_said(full: CalibrationReport, tmp_path: Path) -> None:

@@ -54,6 +54,38 @@ def test_json_and_html_are_the_same_report(labelled: Run, folder: Path) -> None:
     assert f"{found['slices'][0]['before']['brier']['value']:.3f}" in html
 
 
+def test_tasks_that_are_always_wrong_are_shown_together(run: Run, folder: Path) -> None:
+    """A kind of task that fails is found, with the same words in every form of the report.
+
+    It is only shown: what is stored of the calibration has no word of a payload.
+    """
+    letter = "LETTER OF REMINDER\nPlease settle the overdue balance\nTotal due: £{}.00"
+    bad = [row(n, text=letter.format(n), right=False) for n in range(501, 540)]
+    write(folder / "log.jsonl", [*(row(n) for n in range(100, 300)), *bad])
+    assert run("init", ".").exit_code == 0
+    policy = (folder / "policy.yaml").read_text("utf-8")
+    looked_up = policy.replace("{verification: 1.0}", "{verification: 0.7, history: 0.3}")
+    assert looked_up != policy
+    (folder / "policy.yaml").write_text(looked_up, "utf-8")
+    imported(run, "--policy", "policy.yaml")
+    said = run("report").stdout
+    assert "worst cluster of rejected tasks: Of " in said
+    assert "“reminder”" in said.split("proposed split: ")[1].splitlines()[0]
+    (found,) = json.loads(run("report", "--json", "--html", "r.html").stdout)["slices"]
+    worst = found["clusters"]["worst"]
+    assert worst["right"]["whole"] >= 30
+    assert len(worst["examples"]) == 3
+    html = (folder / "r.html").read_text("utf-8")
+    assert worst["split"] in html
+    assert all(name in html and name in said for name in worst["examples"])
+    assert run("recalibrate").exit_code == 0
+    with sqlite3.connect(folder / "sureline.db") as store:
+        kept = [str(one) for one in store.execute("SELECT * FROM calibrations")]
+    store.close()
+    assert kept
+    assert "reminder" not in "".join(kept).casefold()
+
+
 def test_recalibrate_writes_the_report_too(labelled: Run, folder: Path) -> None:
     """One command computes, stores and reports; the report is on what was stored."""
     result = labelled("recalibrate", "--report", "r.html", "--json")

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from sureline.application.mistakes import Mistakes
+from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.report import Curve
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
@@ -84,6 +85,7 @@ class SliceReport:
     approved: Share
     routes: RouteRates
     mistakes: Mistakes
+    clusters: RejectedClusters
     watch: SliceWatch | None
 
 

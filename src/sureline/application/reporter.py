@@ -14,8 +14,10 @@ from sureline.application.calibration_report import (
 )
 from sureline.application.current import CALIBRATION, active_certificates
 from sureline.application.mistakes import MistakeReader
+from sureline.application.ports.latest_cases import LatestCases
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.recalibrate import Calibration, Recalibrator
+from sureline.application.rejected_clusters import ClusterReader
 from sureline.application.report import Curve
 from sureline.application.report_words import verdict_sentence
 from sureline.application.route_rates import route_rates
@@ -45,7 +47,6 @@ POINTS = 60
 NOTES = (
     "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
     "near-unanimous approval alone does not justify a looser threshold.",
-    "Clusters of rejected tasks are left out.",
 )
 
 
@@ -55,6 +56,7 @@ class Reporter:
 
     recalibrator: Recalibrator
     watcher: Watcher
+    cases: LatestCases
 
     @property
     def ledger(self) -> Ledger:
@@ -138,6 +140,9 @@ class Reporter:
             since=of.now - timedelta(days=policy.window_days),
             band=score_band(of),
         )
+        clusters = ClusterReader(
+            ledger=self.ledger, cases=self.cases, workspace=self.recalibrator.workspace
+        )
         facts = slice_facts(of, mistakes)
         suggestions = suggest(facts)
         return SliceReport(
@@ -163,6 +168,7 @@ class Reporter:
             approved=facts.approved,
             routes=route_rates(of.days),
             mistakes=mistakes,
+            clusters=await clusters.read(one.slice_key, policy),
             watch=of.watch,
         )
 

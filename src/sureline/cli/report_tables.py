@@ -7,6 +7,7 @@ from typing import Any
 
 from sureline.application.calibration_report import CalibrationReport, Quality, SliceReport
 from sureline.application.mistakes import Mistakes
+from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.watch import SliceWatch
 from sureline.cli.output import print_table, say
 from sureline.core.learning.suggestions import Advice
@@ -87,6 +88,7 @@ def _show_slice(one: SliceReport) -> None:
         say(f"    down: {lever.down}")
         say(f"    cost: {lever.cost}")
     _show_mistakes(one.mistakes)
+    _show_clusters(one.clusters)
 
 
 def _show_quality(before: Quality, after: Quality | None) -> None:
@@ -162,6 +164,13 @@ def _show_mistakes(found: Mistakes) -> None:
             for one in found.shown[:LISTED]
         ],
     )
+
+
+def _show_clusters(found: RejectedClusters) -> None:
+    say(f"worst cluster of rejected tasks: {found.sentence}")
+    if found.worst is not None:
+        say(f"    examples: {', '.join(found.worst.examples)}")
+        say(f"    proposed split: {found.worst.split}")
 
 
 def _percent(share: float | None) -> str:
