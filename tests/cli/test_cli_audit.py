@@ -205,6 +205,44 @@ def test_a_calibration_is_taken_back_in_one_command(automating: Run, folder: Pat
     assert notes == ["", "", f"rollback from {second}"]
 
 
+def test_a_calibration_can_hold_for_a_share_first(automating: Run, folder: Path) -> None:
+    """What the others keep is told; activating it again completes it, and it can be taken back."""
+    first = json.loads(automating("calibration", "list", "--json").stdout)["calibrations"][0]["id"]
+    write(folder / "log.jsonl", [row(n) for n in range(1001, 1040)])
+    imported(automating)
+    second = json.loads(automating("recalibrate", "--json").stdout)["id"]
+    activate = ("calibration", "activate", second, *BY)
+    staged = automating(*activate, "--share", ".1").stdout
+    assert f"{second} holds for 10 % of the decisions now; the others keep {first}" in staged
+    listed = automating("calibration", "list").stdout
+    assert "active for 10 %" in listed
+    assert "active for 90 %" in listed
+    assert "active for 10 %" in automating("calibration", "show", second).stdout
+    assert "for 10 % of the decisions" in automating("logbook").stdout
+    for share in ("0", "1.1", "nan"):
+        refused = automating(*activate, "--share", share)
+        assert (refused.exit_code, "share: expected a number" in refused.stderr) == (2, True)
+    back = automating("calibration", "rollback", *BY).stdout
+    assert f"{first} is active now, instead of {second}" in back
+    automating(*activate, "--share", "0.1")
+    assert f"{second} is active now, instead of {first}" in automating(*activate).stdout
+    shares = [
+        one["share"]
+        for one in json.loads(automating("calibration", "list", "--json").stdout)["calibrations"]
+    ]
+    assert shares == [1.0, 0.0]
+
+
+def test_the_first_calibration_can_hold_for_a_share(started: Run) -> None:
+    """People decide on the others; taken back, no calibration is active."""
+    only = json.loads(started("recalibrate", "--json").stdout)["id"]
+    staged = started("calibration", "activate", only, *BY, "--share", "0.1").stdout
+    assert "people decide on the others, as none was active before" in staged
+    back = started("calibration", "rollback", *BY).stdout
+    assert f"no calibration is active now, instead of {only}" in back
+    assert started("calibration", "rollback", *BY).exit_code == 1
+
+
 def test_a_calibration_is_shown_by_how_its_id_begins(automating: Run) -> None:
     """Eight characters or more will do if they name one."""
     (one,) = json.loads(automating("calibration", "list", "--json").stdout)["calibrations"]

@@ -166,7 +166,7 @@ class Calibrations:
         )
 
     async def _thresholds(self, calibration_id: str) -> dict[str, float | None]:
-        """Return what a calibration certifies: nothing if it is damaged or gone; it stops no one."""
+        """Return what a calibration certifies: nothing if it is damaged or gone."""
         try:
             return thresholds_of(await self._body(calibration_id))
         except (KeyError, NotFound, TypeError, ValueError):

@@ -12,7 +12,8 @@ from sureline.application.calibration_report import (
     Scores,
     SliceReport,
 )
-from sureline.application.current import CALIBRATION, active_certificates
+from sureline.application.current import active_certificates
+from sureline.application.holding import holding
 from sureline.application.mistakes import MistakeReader
 from sureline.application.ports.latest_cases import LatestCases
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
@@ -71,11 +72,11 @@ class Reporter:
         calibration = calibration or await self.recalibrator.compute()
         policy, registry = await self.recalibrator.policies.latest(), self.recalibrator.registry
         days = await self.ledger.route_days(calibration.workspace)
-        active = await registry.active(calibration.workspace, CALIBRATION)
+        held = await holding(registry, calibration.workspace)
         certificates = await active_certificates(registry, calibration.workspace)
         watched = await replace(self.watcher, acts=False).watch()
         watches = {one.slice_key: one for one in watched.slices}
-        known = active is not None and active.subject == calibration.id
+        known = held.full == calibration.id and held.staged is None
         activate = None if known else f"sureline calibration activate {calibration.id} --by NAME"
         slices = []
         for one in calibration.slices:
@@ -89,7 +90,7 @@ class Reporter:
             workspace=calibration.workspace,
             policy=calibration.policy_hash,
             calibration=calibration.id,
-            active=None if active is None else active.subject,
+            active=held.full,
             slices=tuple(slices),
             routes=route_rates(days),
             notes=NOTES,

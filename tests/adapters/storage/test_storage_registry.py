@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -53,6 +56,29 @@ async def test_the_last_activation_holds(store: Store) -> None:
     assert await store.registry.active("default", "policy") == _activation("b")
     assert await store.registry.active("default", "calibration") == _activation("c", "calibration")
     assert await store.registry.active("other", "policy") is None
+
+
+async def test_a_share_is_read_as_it_was_written(store: Store) -> None:
+    """It is part of the activation, in the ledger."""
+    staged = replace(_activation("c", "calibration"), share=0.1)
+    await store.registry.activate(staged)
+    assert await store.registry.activations("default", "calibration") == [staged]
+
+
+async def test_a_share_that_was_overwritten_is_no_number(tmp_path: Path) -> None:
+    """What somebody wrote in its place counts for nothing, rather than for everything."""
+    address = f"sqlite:///{tmp_path / 's.db'}"
+    store = open_store(address)
+    await store.registry.activate(_activation("c", "calibration"))
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "s.db")) as database, database:
+        database.execute("DROP TRIGGER activations_no_update")
+        database.execute("UPDATE activations SET share = 'all'")
+    store = open_store(address)
+    found = await store.registry.active("default", "calibration")
+    assert found is not None
+    assert math.isnan(found.share)
+    store.close()
 
 
 async def test_the_activation_mark_grows(store: Store) -> None:
