@@ -36,8 +36,8 @@ class World:
     def rollback(self) -> None:
         self.gate.run(self.gate.services.calibrations.rollback(by="Ada"))
 
-    def decide(self, number: int, **more: object) -> Decision:
-        return self.gate.decide_sync(**told(0.97, output={"said": number}), **more)
+    def decide(self, number: int) -> Decision:
+        return self.gate.decide_sync(**told(0.97, output={"said": number}))
 
     def held(self) -> list[str]:
         """Return which calibration held for each of many new outputs: old, new or none."""
@@ -89,7 +89,7 @@ def test_without_an_earlier_one_people_decide_on_the_others(world: World) -> Non
 
 
 def test_the_same_content_draws_the_same(world: World) -> None:
-    """Submitting again under another id is no second draw, and widening keeps who was drawn."""
+    """Submitting again is no second draw, and widening keeps who was drawn."""
     world.activate(world.old)
     world.activate(world.new, 0.25)
     first = world.held()
