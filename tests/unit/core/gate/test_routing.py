@@ -167,7 +167,8 @@ def test_a_slice_with_too_few_verdicts_is_not_automated_yet() -> None:
 def test_an_audit_takes_its_share_of_what_is_automated_and_says_with_what_chance() -> None:
     """The audit sample has the policy's rate, and the propensity is recorded."""
     routings = [
-        routed(0.95, {"audit_rate": 0.1}, decision_id=f"decision-{number}") for number in range(2000)
+        routed(0.95, {"audit_rate": 0.1}, decision_id=f"decision-{number}")
+        for number in range(2000)
     ]
     assert {routing.propensity for routing in routings} == {0.1}
     assert 160 <= sum(routing.audit for routing in routings) <= 240
