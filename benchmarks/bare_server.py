@@ -1,6 +1,6 @@
 """P2's denominator: a bare Starlette application that writes a decision's rows by group commit.
 
-Run: python -m benchmarks.bare_server STORE PORT
+Run: python benchmarks/bare_server.py STORE PORT
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import uvicorn
+from raw_insert import read_rows, sample_records
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from benchmarks.raw_insert import read_rows, sample_records
 from sureline.adapters.storage.store import open_store
 
 PRAGMAS = ("synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-32768", "secure_delete=ON")

@@ -3,7 +3,7 @@
 64 callers through the library: without history, then with a slice window of 20,000 and of
 100,000 past cases (256 dimensions). Then the p99 at half of the peak.
 
-Run: python -m benchmarks.p1_decide [--quick]
+Run: python benchmarks/p1_decide.py [--quick]
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from filled_store import fill, policy_text, proposal
+from raw_insert import raw_insert
 from rich.console import Console
 from rich.table import Table
 
 import sureline
-from benchmarks.filled_store import fill, policy_text, proposal
-from benchmarks.raw_insert import raw_insert
 
 CALLERS = 64
 

@@ -4,7 +4,7 @@ Both sides run under uvicorn in a process of their own and are driven by wrk wit
 The bare side reads the body as JSON, inserts the rows of a usual decision by group commit and
 answers with a usual decision's bytes: no key, no checks, no hash chain, nothing looked up.
 
-Run: python -m benchmarks.p2_http [--quick]    (needs wrk: apt-get install wrk)
+Run: python benchmarks/p2_http.py [--quick]    (needs wrk: apt-get install wrk)
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from filled_store import fill, policy_text, proposal
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.filled_store import fill, policy_text, proposal
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.storage.store import open_store
 from sureline.application.ports.keys import Role
@@ -125,7 +125,8 @@ def compare(folder: Path, history: int, seconds: int) -> Pair:
     with server("-m", "sureline", "serve", *arguments):
         load(script, 1)
         ours = load(script, seconds)
-    with server("-m", "benchmarks.bare_server", str(folder / "bare.db"), str(PORT)):
+    bare_server = str(Path(__file__).with_name("bare_server.py"))
+    with server(bare_server, str(folder / "bare.db"), str(PORT)):
         load(script, 1)
         bare = load(script, seconds)
     return Pair(ours=ours, bare=bare)

@@ -4,7 +4,7 @@ The same tables, indexes, triggers and settings as the store's, the same number 
 commit; but no event loop, no hashing, no reading, no answer to anyone: `sqlite3.executemany` in
 one thread.
 
-Run `python -m benchmarks.raw_insert` to compare `ledger.append` from 64 callers with it.
+Run `python benchmarks/raw_insert.py` to compare `ledger.append` from 64 callers with it.
 """
 
 from __future__ import annotations
