@@ -36,6 +36,13 @@ def _as_json(value: Any) -> Any:
     return str(value)
 
 
+def _arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {name: _as_json(value) for name, value in arguments.items()}
+    except RecursionError:
+        raise Refused("the arguments are nested too deeply to be decided on") from None
+
+
 class Gate:
     """Decides which outputs may act on their own.
 
@@ -179,7 +186,7 @@ class Gate:
                 decision = await self.decide(
                     slice_key=slice_key,
                     task=f"call {function.__qualname__}",
-                    output={name: _as_json(value) for name, value in bound.arguments.items()},
+                    output=_arguments(bound.arguments),
                     action_class=action_class,
                 )
                 if not decision.approved:

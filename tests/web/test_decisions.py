@@ -69,6 +69,8 @@ def test_an_agent_sees_its_own_decisions_only(shared: Served) -> None:
     with shared.client(secret=shared.make_key(AGENT)) as other:
         assert other.get(f"/v1/decisions/{made}").status_code == 404
         assert other.post(f"/v1/decisions/{made}/consume").status_code == 404
+        same = {"slice_key": "invoices", "task": "read it", "output": {"total": 12}, "id": made}
+        assert other.post("/v1/decisions", json=same).status_code in {404, 409}
 
 
 def test_an_id_may_hold_anything(shared: Served) -> None:

@@ -20,7 +20,7 @@ from sureline.core.values.decision import Route
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal, Stakes
-from sureline.errors import NotFound, Refused
+from sureline.errors import NotFound, Refused, UnknownSlice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +55,15 @@ class Consumer:
         """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
         body = json.loads(stored.body)
         now = self.clock.now()
-        held = await self.currents.all_latest(stored.slice_key)
+        try:
+            held = await self.currents.all_latest(stored.slice_key)
+        except UnknownSlice as error:
+            raise Refused("the slice behind this approval has left the policy") from error
         age = now - stored.created_at
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
-        if _objected(await self.ledger.outcomes(stored.workspace, stored.id)):
+        said = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
+        if said not in {None, Action.APPROVE}:
             raise Refused("a person has rejected this output since")
         # A staged calibration and the earlier one both hold: the one that let it pass must still.
         if not any(_still_holds(body, current, now) for current in held):
@@ -75,12 +79,7 @@ class Consumer:
             raise Refused(f"the switch {switches[0].scope} is on: {switches[0].reason}")
 
     async def _check_reviewed(self, stored: StoredDecision) -> None:
-        outcomes = [
-            outcome
-            for outcome in await self.ledger.outcomes(stored.workspace, stored.id)
-            if outcome.source in _RELEASING or outcome.correct is False
-        ]
-        last = outcomes[-1].action if outcomes else None
+        last = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
         if last is None:
             raise Refused("no person has approved this output")
         if last is not Action.APPROVE:
@@ -91,10 +90,15 @@ _RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
 """Whose approval releases an output; an imported label does not."""
 
 
-def _objected(outcomes: Sequence[Outcome]) -> bool:
-    """Tell whether the newest answer of a person or of the world is not an approval."""
-    said = [outcome for outcome in outcomes if outcome.action is not Action.SKIP]
-    return bool(said) and said[-1].action is not Action.APPROVE
+def _last_word(outcomes: Sequence[Outcome]) -> Action | None:
+    """Return the newest answer that counts: any objection, and a reviewer's or auditor's yes."""
+    said = [
+        outcome.action
+        for outcome in outcomes
+        if outcome.action is not Action.SKIP
+        and (outcome.action is not Action.APPROVE or outcome.source in _RELEASING)
+    ]
+    return said[-1] if said else None
 
 
 def _still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> bool:

@@ -11,7 +11,9 @@ from sureline.core.canonical import canonical_json
 from sureline.core.values.proposal import Proposal
 from sureline.errors import InvalidInput
 
-_INVISIBLE = frozenset({"Cf", "Cn", "Co"})
+_ASCII_REST = bytes(code for code in range(128) if not chr(code).isalnum())
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
+"""Letters of Hangul that show nothing."""
 
 UNREADABLE_CHARACTERS = 10_000
 """How much is kept of an output that is no JSON value."""
@@ -22,7 +24,7 @@ class Identity:
     """The proposal as canonical JSON with keyed digests of its content and of its task.
 
     The digests are HMAC-SHA-256 under the store's secret: after an erasure they betray nothing
-    about a short or guessable payload. Spaces and the form of letters make no other task.
+    about a short or guessable payload. Only letters and digits make another task.
     `sample_key` follows from task, source and output alone: neither another id nor other
     metadata draws another sample.
     """
@@ -36,9 +38,8 @@ class Identity:
 def identify(proposal: Proposal, secret: bytes) -> Identity:
     """Return the identity of a proposal. Raises InvalidInput if it is not JSON throughout."""
     request = canonical_json(proposal_json(proposal))
-    task = canonical_json(
-        [normal_text(proposal.task), [normal_text(text.text) for text in proposal.source]]
-    )
+    sources = {normal_text(text.text) for text in proposal.source} - {""}
+    task = canonical_json([normal_text(proposal.task), sorted(sources)])
     task_digest = hmac.digest(secret, b"task\x00" + task, "sha256")
     drawn = b"sample\x00" + task_digest + canonical_json(_storable(proposal.output))
     return Identity(
@@ -50,11 +51,15 @@ def identify(proposal: Proposal, secret: bytes) -> Identity:
 
 
 def normal_text(text: str) -> str:
-    """Return a text with composed letters, without case, invisible characters and extra spaces."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = "".join(c for c in text if unicodedata.category(c) not in _INVISIBLE)
-    return " ".join(text.casefold().split())
+    """Return a text's letters and digits without case: what makes it the same task again.
+
+    Everything else (spaces, marks, punctuation, what is invisible) can be varied without anybody
+    seeing another task.
+    """
+    if text.isascii():
+        return text.lower().encode().translate(None, _ASCII_REST).decode()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(c for c in folded if c.isalnum() and c not in _FILLERS)
 
 
 def proposal_json(proposal: Proposal) -> dict[str, Any]:

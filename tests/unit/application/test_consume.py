@@ -110,6 +110,16 @@ def test_a_later_approval_lifts_the_objection(gate: Gate) -> None:
     assert gate.run(gate.consume(decision.id)).id == decision.id
 
 
+@pytest.mark.parametrize("source", ["incident", "import"])
+def test_only_a_reviewer_lifts_an_objection(gate: Gate, source: str) -> None:
+    """A label from elsewhere is no permission against a person's no."""
+    decision = approved(gate)
+    gate.run(gate.record_outcome(decision.id, action="reject", by="ada"))
+    gate.run(gate.record_outcome(decision.id, action="approve", by="ops", source=source))
+    with pytest.raises(Refused, match="person"):
+        gate.run(gate.consume(decision.id))
+
+
 @pytest.mark.parametrize(
     ("source", "released"), [("review", True), ("import", False)], ids=["review", "import"]
 )

@@ -65,15 +65,51 @@ def test_equal_outputs_are_audited_independently() -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["Write  the note", "write the note ", "Write the\u200b note", "WRITE THE NOTE"]
+    "task",
+    [
+        *("Write  the note", "write the note ", "WRITE THE NOTE", "Write the note."),
+        *(f"Write the note{hidden}" for hidden in "\u200b\u034f\ufe0f\u115f\u3164\u17b4"),
+        *(f"Write the note{hidden}" for hidden in "\u180b\u2800\ufffc\x00\x1b\x7f"),
+    ],
 )
 def test_spelling_makes_no_other_task(task: str) -> None:
-    """Spaces, case and invisible characters do not give an agent new attempts."""
+    """Spaces, case, marks and invisible characters do not give an agent new attempts."""
     same = [
         identify(read_proposal({"slice_key": "s", "task": text, "output": 1}), SECRET)
         for text in ("Write the note", task)
     ]
     assert same[0].task_digest == same[1].task_digest
+
+
+@pytest.mark.parametrize(
+    "sources", [["S", ""], ["S", "\u200b "], ["S", "S"]], ids=["blank", "invisible", "twice"]
+)
+def test_blank_or_repeated_sources_make_no_other_task(sources: list[str]) -> None:
+    """A source with nothing new in it does not give an agent new attempts."""
+    digests = {
+        identify(
+            read_proposal(
+                {
+                    "slice_key": "s",
+                    "task": "t",
+                    "output": 1,
+                    "source": [{"ref": str(n), "text": text} for n, text in enumerate(given)],
+                }
+            ),
+            SECRET,
+        ).task_digest
+        for given in (["S"], sources)
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("claim", [10**399, -(10**398), 2], ids=["huge", "huge negative", "two"])
+def test_a_self_report_that_is_no_probability_never_stops_a_gate(claim: int) -> None:
+    """An integer that no float holds is a failed signal, like any other claim out of range."""
+    with temporary_gate(POLICY) as gate:
+        decision = decide(gate, GOOD, self_report=claim)
+    (signal,) = [one for one in decision.signals if one.name == "self_report"]
+    assert (signal.state, signal.reason) == ("failed", "out_of_range")
 
 
 def test_a_task_is_given_up_after_its_attempts() -> None:

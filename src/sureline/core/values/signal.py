@@ -42,7 +42,7 @@ def unit_interval_fault(value: object) -> str | None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "not_a_number"
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return "not_finite"
     if not 0.0 <= value <= 1.0:
         return "out_of_range"

@@ -32,6 +32,8 @@ async def decide(call: Call) -> Reply:
         except PolicyError as error:
             raise NotReady("no policy can be used here; nothing was decided") from error
     if answer.made is None:
+        if proposal.id is not None:
+            await decision_of(call, proposal.id)  # another agent's decision is not there for it
         context.metrics.count_replay()
         return Reply(body=_shown(call, answer.response))
     context.metrics.count_decision(answer.made, clock.monotonic() - started)
