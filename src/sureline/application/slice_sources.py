@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import JUDGED, UNJUDGED, SliceCalibration, table_of
 from sureline.core.learning.levers import LeverFacts
 from sureline.core.learning.slice_facts import Band, Share, SliceFacts
-from sureline.core.statistics.bins import edge, edges_of
+from sureline.core.statistics.bins import BINS, edge, edges_of
 from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.tally import Tally
 from sureline.core.values.certificate import Scale, Uncertified
@@ -141,7 +141,8 @@ def lever_facts(of: SliceSources, band: Band | None) -> LeverFacts:
     recent = week_number(day_number(of.now)) - RECENT_WEEKS
     lately = [count for count in of.scores if count.week > recent]
     floor = policy.abstain_floor
-    below = sum(count.count for count in lately if edge(count.score_bin) < floor)
+    routed = _routed_values(one)
+    below = sum(count.count for count in lately if routed[False][count.score_bin] < floor)
     return LeverFacts(
         curve=one.curve,
         band=band,
@@ -149,14 +150,29 @@ def lever_facts(of: SliceSources, band: Band | None) -> LeverFacts:
         gap=one.reliability.gap,
         floor=floor,
         below_floor=Share(part=below, whole=sum(count.count for count in lately)),
-        just_above=_between(of.labels, floor, floor + 0.1),
-        just_below=_between(of.labels, floor - 0.1, floor),
+        just_above=_between(of.labels, routed, floor, floor + 0.1),
+        just_below=_between(of.labels, routed, floor - 0.1, floor),
     )
 
 
-def _between(labels: Sequence[LabelCount], low: float, high: float) -> Share:
-    """Count the labels, of whatever origin, with scores from `low` to below `high`."""
-    score = edges_of([row.score_bin for row in labels])
+def _routed_values(one: SliceCalibration) -> dict[bool, Sequence[float]]:
+    """Return by stratum (judged or not) what routing compares with the floor, by score bin."""
+    plain = edges_of(np.arange(BINS)).tolist()
+    found: dict[bool, Sequence[float]] = {False: plain, True: plain}
+    for name, fitted in one.maps.items():
+        if not isinstance(fitted, Unfitted):
+            found[name == JUDGED] = table_of(fitted)
+    return found
+
+
+def _between(
+    labels: Sequence[LabelCount],
+    routed: Mapping[bool, Sequence[float]],
+    low: float,
+    high: float,
+) -> Share:
+    """Count the labels, of whatever origin, with routed values from `low` to below `high`."""
+    score = np.asarray([routed[row.stratum.decision.judged][row.score_bin] for row in labels])
     inside = (score >= low) & (score < high)
     count = np.asarray([row.count for row in labels], np.int64)
     correct = np.asarray([row.correct for row in labels], bool)

@@ -104,7 +104,7 @@ def import_(
         )
         if task is not None:
             raise InvalidInput("a log with its own signals needs no task", field="--task")
-        where = rejects or file.with_name(f"{file.name}.rejects.jsonl")
+        where = rejects or Path(f"{file}.rejects.jsonl")
         given = SignalLog(file=file, mapped=signals, by=by, rejects=where)
         rejected = import_signals(given, policy, store, workspace, as_json=as_json)
         raise typer.Exit(2 if rejected else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from sureline.core.gate.calibrating import SliceMaps
 from sureline.core.learning.calibrate import SliceLabels, calibrate, table_of
@@ -93,6 +94,20 @@ def test_labels_of_a_chosen_few_certify_nothing() -> None:
     assert not isinstance(found.verdict, Certificate)
     assert found.reliability.n == 0
     assert found.labels["selected"] == 500
+
+
+@pytest.mark.parametrize(
+    ("source", "counted"),
+    [("audit", 500), ("incident", 500), ("review", 0), ("import", 0)],
+)
+def test_of_what_acted_alone_only_the_audit_counts(source: str, counted: int) -> None:
+    """Whoever labels the good ones among the drawn outputs raises no certificate."""
+    of = [
+        replace(row, stratum=replace(row.stratum, source=OutcomeSource(source)))
+        for row in rows(500, propensity=0.05)
+    ]
+    (found,) = calibrate([labels("a", of)])
+    assert found.reliability.n == counted
 
 
 def test_calibrated_reliability_is_measured_on_held_out_labels() -> None:

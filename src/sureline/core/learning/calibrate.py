@@ -24,6 +24,7 @@ from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.tally import Tally, tally_counts
 from sureline.core.values.certificate import Certificate, Scale, Uncertified
 from sureline.core.values.label_count import LabelCount
+from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.stratum import Fold
 
 UNJUDGED, JUDGED = "unjudged", "judged"
@@ -154,8 +155,20 @@ def _tally(rows: Rows) -> Tally:
 
 
 def _representative(rows: Rows) -> Rows:
-    """Keep the labels that are a fair sample of what can be automated."""
-    return [row for row in rows if row.stratum.decision.representative]
+    """Keep the labels that are a fair sample of what can be automated.
+
+    Of what acted alone only the audit speaks (and what later contradicted it): a reviewer or an
+    import could pick the good ones among those that were drawn.
+    """
+    return [
+        row
+        for row in rows
+        if row.stratum.decision.representative
+        and (row.stratum.decision.propensity >= 1.0 or row.stratum.source in _OF_THE_SAMPLE)
+    ]
+
+
+_OF_THE_SAMPLE = frozenset({OutcomeSource.AUDIT, OutcomeSource.INCIDENT})
 
 
 def _of_fold(rows: Rows, fold: Fold) -> Rows:
