@@ -33,12 +33,14 @@ def field_path(text: str) -> str:
 
 def iso_date(text: str) -> str:
     """Return the text if it is a date as YYYY-MM-DD. Raises ValueError."""
+    refused = f'expected a date as YYYY-MM-DD, found "{text}"'
     try:
-        if date.fromisoformat(text).isoformat() == text:
-            return text
+        read = date.fromisoformat(text).isoformat()
     except ValueError:
-        pass
-    raise ValueError(f'expected a date as YYYY-MM-DD, found "{text}"')
+        raise ValueError(refused) from None
+    if read != text:  # ISO 8601 has other forms, such as 20260131
+        raise ValueError(refused)
+    return text
 
 
 def day(text: str) -> str:
