@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from collections.abc import Sequence
@@ -9,17 +10,46 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sureline.application.ports.models import ModelLimits
 from sureline.core.values.switch import Switch, reads_as_on
+from sureline.errors import InvalidInput
 
 FORCE_HUMAN = "SURELINE_FORCE_HUMAN"
 SWITCH_FILE = "SURELINE_SWITCH_FILE"
 STORE = "SURELINE_STORE"
+MODEL_SECONDS = "SURELINE_MODEL_SECONDS"
+MODEL_CONCURRENCY = "SURELINE_MODEL_CONCURRENCY"
 DEFAULT_STORE = "sqlite:///sureline.db"
 
 
 def store_url() -> str:
     """Return the store's address: SURELINE_STORE, or a file in the current folder."""
     return os.environ.get(STORE) or DEFAULT_STORE
+
+
+def model_limits() -> ModelLimits:
+    """Return how models are called: SURELINE_MODEL_SECONDS and SURELINE_MODEL_CONCURRENCY.
+
+    Raises InvalidInput naming the variable.
+    """
+    usual = ModelLimits()
+    return ModelLimits(
+        seconds=_number(MODEL_SECONDS, usual.seconds),
+        concurrency=int(_number(MODEL_CONCURRENCY, usual.concurrency)),
+    )
+
+
+def _number(name: str, usual: float) -> float:
+    text = os.environ.get(name)
+    if not text:
+        return usual
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 1 <= number <= 3600:
+        raise InvalidInput(f"expected a number from 1 to 3600, got {text!r}", field=name)
+    return number
 
 
 @dataclass(frozen=True, slots=True)

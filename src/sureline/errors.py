@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class SurelineError(Exception):
@@ -42,6 +43,26 @@ class MissingExtra(SurelineError):
 
 class EmbeddingFailed(SurelineError):
     """The text could not be embedded."""
+
+
+class ModelFailed(SurelineError):
+    """A model gave no opinion that can be used.
+
+    `reason` is a code; `detail` holds figures and identifiers, never text of a payload.
+    """
+
+    status = 502
+
+    def __init__(
+        self,
+        reason: str,
+        message: str | None = None,
+        *,
+        detail: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message or f"the model gave no usable opinion ({reason})")
+        self.reason = reason
+        self.detail = dict(detail or {})
 
 
 class NotFound(SurelineError):

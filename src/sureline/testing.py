@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sureline.application.ports.clock import Clock
+from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.bootstrap import Plugins, Services, check_sources, open_services
 from sureline.core.values.policy import SlicePolicy
@@ -74,6 +75,24 @@ class FakeJudge:
         return self.says
 
 
+@dataclass(slots=True)
+class FakeModels:
+    """Language models that answer what `says` makes of a prompt; `asked` lists the prompts.
+
+    `says` returns the text of the reply, a whole Reply, or raises ModelFailed. Nothing else than
+    what a real model would be shown is shown to it.
+    """
+
+    says: Callable[[Prompt, Asking], str | Reply]
+    asked: list[tuple[Prompt, Asking]] = field(default_factory=list)
+
+    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
+        """Return what `says` says; the model answers under the name that was asked."""
+        self.asked.append((prompt, asking))
+        said = self.says(prompt, asking)
+        return said if isinstance(said, Reply) else Reply(text=said, model=asking.model)
+
+
 @dataclass(frozen=True, slots=True)
 class PinnedSampling:
     """Fixes what is sampled for judging and auditing: the same ids give the same samples."""
@@ -99,6 +118,7 @@ def temporary_gate(
     signals: Sequence[SignalSource] = (),
     judge: Judge | None = None,
     models: Mapping[str, Any] | None = None,
+    model_client: ModelClient | None = None,
     clock: Clock | None = None,
     sampling: PinnedSampling | None = None,
 ) -> Iterator[Gate]:
@@ -111,6 +131,7 @@ def temporary_gate(
         signals=signals,
         judge=judge,
         models=models or {},
+        model_client=model_client,
         clock=clock or FixedClock(),
         hard_switch=_NoSwitch(),
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sureline.application.current import Current
+from sureline.core.gate.answered import answers_in
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
 from sureline.core.gate.thresholds import Threshold, threshold_now
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal
 from sureline.core.values.switch import Switch
 
 
@@ -43,24 +46,29 @@ class Case:
     ) -> Case:
         """Settle what is at stake and which threshold holds `now`."""
         at_stake = settle_stakes(proposal, current.policy, current.action_classes)
-        threshold = threshold_now(
-            current.policy,
-            current.certificate,
-            measurement_hash=current.measurement_hash,
-            stakes=at_stake.stakes,
-            now=now,
-        )
         return cls(
             id=case_id,
             proposal=proposal,
             current=current,
             at_stake=at_stake,
-            threshold=threshold,
+            threshold=_threshold(current, at_stake, now),
             attempt=attempt,
             opened_at=now,
             secret=secret,
             sample_key=sample_key,
         )
+
+    def measured_by(self, signals: Iterable[Signal]) -> Case:
+        """Return the case as the models that answered make it.
+
+        Where one is not the model that was expected, the certificate and maps of the other say
+        nothing about it, from this very decision on.
+        """
+        current = self.current.measured_by(answers_in(signals))
+        if current is self.current:
+            return self
+        threshold = _threshold(current, self.at_stake, self.opened_at)
+        return replace(self, current=current, threshold=threshold)
 
     @property
     def policy(self) -> SlicePolicy:
@@ -79,3 +87,16 @@ class Case:
             secret=self.secret,
             decision_id=self.id,
         )
+
+
+def _threshold(current: Current, at_stake: AtStake, now: datetime) -> Threshold:
+    found = threshold_now(
+        current.policy,
+        current.certificate,
+        measurement_hash=current.measurement_hash,
+        stakes=at_stake.stakes,
+        now=now,
+    )
+    if found.absent == "measurement_changed" and current.models_changed:
+        return replace(found, absent="model_changed")
+    return found

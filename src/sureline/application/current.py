@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sureline.application.holding import CALIBRATION as CALIBRATION
 from sureline.application.holding import holding
+from sureline.application.models_seen import models_seen
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.registry import Registry
+from sureline.core.gate.answered import ModelsSeen, measurement_with
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.values.certificate import Certificate, ErrorRate, Scale
@@ -21,14 +23,32 @@ from sureline.errors import InvalidInput, UnknownSlice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Current:
-    """The policy, certificate and hashes that hold for one slice now."""
+    """The policy, certificate and hashes that hold for one slice now.
+
+    `measurement_hash` is that of the models which answer now; `base_measurement` is the policy's.
+    """
 
     policy: SlicePolicy
     certificate: Certificate | None
     action_classes: Mapping[str, ActionClass]
     policy_hash: str
     measurement_hash: str
+    base_measurement: str
     maps: SliceMaps = NO_MAPS
+    seen: ModelsSeen = field(default_factory=ModelsSeen)
+
+    @property
+    def models_changed(self) -> bool:
+        """Tell whether another model answers than the first that did."""
+        return self.measurement_hash != self.base_measurement
+
+    def measured_by(self, answers: Mapping[str, str]) -> Current:
+        """Return what holds when these models answered: maps of others say nothing."""
+        others = self.seen.others(self.policy, answers)
+        measurement = measurement_with(self.base_measurement, others)
+        if measurement == self.measurement_hash:
+            return self
+        return replace(self, measurement_hash=measurement, maps=NO_MAPS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +108,14 @@ class Currents:
 
     async def _load(self, activation_mark: int) -> dict[str, InForce]:
         policy: Policy = await self._policies.current(activation_mark)
+        seen = await models_seen(self._registry, self._workspace)
         held = await holding(self._registry, self._workspace)
         # A damaged calibration certifies nothing; people decide until another is activated.
-        full = await self._prepared(policy, held.full) or self._wired(policy, {})
+        full = await self._prepared(policy, seen, held.full) or self._wired(policy, seen, {})
         # One that cannot be read is not drawn for either: the earlier one holds for all.
-        staged = None if held.staged is None else await self._prepared(policy, held.staged.subject)
+        staged = (
+            None if held.staged is None else await self._prepared(policy, seen, held.staged.subject)
+        )
         if held.staged is None or staged is None:
             return {key: InForce(full=current) for key, current in full.items()}
         return {
@@ -100,15 +123,19 @@ class Currents:
             for key, current in full.items()
         }
 
-    async def _prepared(self, policy: Policy, subject: str | None) -> dict[str, Current] | None:
+    async def _prepared(
+        self, policy: Policy, seen: ModelsSeen, subject: str | None
+    ) -> dict[str, Current] | None:
         """Return what holds under a calibration, None if there is none that can be read."""
         try:
             stored = await stored_calibration(self._registry, self._workspace, subject)
-            return self._wired(policy, stored) if stored else None
+            return self._wired(policy, seen, stored) if stored else None
         except (AttributeError, InvalidInput, KeyError, TypeError, ValueError):
             return None
 
-    def _wired(self, policy: Policy, calibration: Mapping[str, Any]) -> dict[str, Current]:
+    def _wired(
+        self, policy: Policy, seen: ModelsSeen, calibration: Mapping[str, Any]
+    ) -> dict[str, Current]:
         certificates = certificates_of(calibration, self._workspace)
         return {
             key: Current(
@@ -118,6 +145,8 @@ class Currents:
                 policy_hash=policy.hash,
                 measurement_hash=policy.measurement_hashes[key],
                 maps=maps_of(calibration, key, policy.measurement_hashes[key]),
+                base_measurement=policy.base_measurements[key],
+                seen=seen,
             )
             for key, slice_policy in policy.slices.items()
         }

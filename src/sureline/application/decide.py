@@ -12,10 +12,12 @@ from sureline.application.case import Case
 from sureline.application.current import Currents
 from sureline.application.identify import Identity, identify
 from sureline.application.measure import SOURCE_SECONDS, Measurements, Measurer
+from sureline.application.models_seen import ModelWatch
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, Prior
 from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
+from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging, judge_signal, should_judge
 from sureline.core.gate.routing import route
@@ -24,6 +26,7 @@ from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
+from sureline.errors import ModelFailed
 
 ATTEMPT_WINDOW = timedelta(hours=24)
 """How long a failed attempt at a task counts."""
@@ -37,6 +40,7 @@ class Decider:
     currents: Currents
     measurer: Measurer
     judge: Judge | None
+    models: ModelWatch
     hard_switch: HardSwitch
     clock: Clock
     secret: bytes
@@ -58,6 +62,7 @@ class Decider:
         case = await self._open(proposal, prior, identity)
 
         measured = await self.measurer.measure(case, prior.verdict_mark)
+        case = case.measured_by(measured.signals)
         assessed = self._assess(case, measured, measured.signals)
         judging = should_judge(
             assessed,
@@ -68,7 +73,9 @@ class Decider:
             sample_key=case.sample_key,
         )
         if case.policy.judge is not None:
-            signals = (*measured.signals, await self._judge(case, judging))
+            left = self._seconds_left(case, started)
+            signals = (*measured.signals, await self._judge(case, judging, left))
+            case = case.measured_by(signals)
             assessed = self._assess(case, measured, signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
@@ -83,6 +90,9 @@ class Decider:
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
+        news = case.current.seen.news(answers_in(assessed.signals))
+        if news:
+            await self.models.observe(news)
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
@@ -116,18 +126,25 @@ class Decider:
     def _assess(case: Case, measured: Measurements, signals: tuple[Signal, ...]) -> Assessment:
         return assess(signals, case.policy, unreadable=measured.unreadable, maps=case.current.maps)
 
-    async def _judge(self, case: Case, judging: Judging) -> Signal:
+    def _seconds_left(self, case: Case, started: float) -> float:
+        """Return how long the judge may take: what measuring left of the deadline (G32)."""
+        if case.proposal.deadline is None:
+            return SOURCE_SECONDS
+        return max(0.0, case.proposal.deadline - (self.clock.monotonic() - started))
+
+    async def _judge(self, case: Case, judging: Judging, seconds: float) -> Signal:
         """Return the signal `judge`; a judge that fails or is late never stops the decision."""
         if judging is Judging.NONE:
             return Signal.not_sampled("judge", SignalKind.JUDGE)
         if self.judge is None:
             return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
-        seconds = case.proposal.deadline
         try:
-            async with asyncio.timeout(SOURCE_SECONDS if seconds is None else seconds):
+            async with asyncio.timeout(seconds):
                 verdict = await self.judge.judge(case.proposal, case.policy)
         except TimeoutError:
             return Signal.failed("judge", SignalKind.JUDGE, "deadline")
+        except ModelFailed as error:
+            return Signal.failed("judge", SignalKind.JUDGE, error.reason, detail=error.detail)
         except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
             detail = {"error": type(error).__name__}
             return Signal.failed("judge", SignalKind.JUDGE, "judge_raised", detail=detail)

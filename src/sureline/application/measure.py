@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sureline.application.case import Case
-from sureline.application.ports.signals import SignalSource
+from sureline.application.ports.signals import Opinion, SignalSource
 from sureline.core.checks.result import Validator
 from sureline.core.checks.verification import verify
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind, SignalState
+from sureline.errors import ModelFailed
 
 SOURCE_SECONDS = 30.0
 """How long one source may take where the proposal states no deadline."""
@@ -46,7 +47,7 @@ class Measurements:
 
 
 class Measurer:
-    """Runs the checks, the history look-up and the plugged-in sources of one gate.
+    """Runs the checks, the history look-up, the plugged-in sources and the opinions of one gate.
 
     `validators` are registered by the name that a policy's `output.model` uses.
     """
@@ -55,10 +56,12 @@ class Measurer:
         self,
         *,
         sources: Sequence[SignalSource] = (),
+        opinions: Sequence[Opinion] = (),
         history: History | None,
         validators: Mapping[str, Validator] | None = None,
     ) -> None:
         self._sources = tuple(sources)
+        self._opinions = tuple(opinions)
         self._history = history
         self._validators = dict(validators or {})
 
@@ -84,8 +87,7 @@ class Measurer:
         if self._history is not None and policy.weights.get("history", 0.0) > 0.0:
             past, vector, model_id = await self._history.look_up(proposal, policy, verdict_mark)
             signals.append(past)
-        if self._sources:
-            signals.extend(await self._run_sources(proposal, policy))
+        signals.extend(await self._run_sources(proposal, policy))
         return Measurements(
             signals=tuple(signals),
             output=verified.output,
@@ -96,9 +98,13 @@ class Measurer:
         )
 
     async def _run_sources(self, proposal: Proposal, policy: SlicePolicy) -> list[Signal]:
+        wanted = [one for one in self._opinions if one.wanted(proposal, policy)]
+        sources = [*self._sources, *wanted]
+        if not sources:
+            return []
         seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
         return await asyncio.gather(
-            *(run_source(source, proposal, policy, seconds) for source in self._sources)
+            *(run_source(source, proposal, policy, seconds) for source in sources)
         )
 
 
@@ -111,6 +117,8 @@ async def run_source(
             signal = await source.measure(proposal, policy)
     except TimeoutError:
         return Signal.failed(source.name, source.kind, "deadline")
+    except ModelFailed as error:
+        return Signal.failed(source.name, source.kind, error.reason, detail=error.detail)
     except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; none may stop a gate
         return Signal.failed(
             source.name, source.kind, "source_raised", detail={"error": type(error).__name__}

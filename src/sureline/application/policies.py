@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
+from sureline.application.models_seen import measured_by, models_seen
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.policies import LoadedPolicy
@@ -42,6 +43,7 @@ class PolicyBook:
         self._workspace = workspace
         self._mark: int | None = None
         self._current: Policy | None = None
+        self._read: Policy | None = None
 
     async def current(self, activation_mark: int) -> Policy:
         """Return the policy that holds, reading it again only if the store's mark has changed.
@@ -54,13 +56,16 @@ class PolicyBook:
         return self._current
 
     async def latest(self) -> Policy:
-        """Return the policy that the store says holds now; raises as `current` does."""
+        """Return the policy that the store says holds now; raises as `current` does.
+
+        Its measurement hashes tell which models answer now behind the names it has for them.
+        """
         active = await self.active_hash()
         if active is None:
             raise PolicyError("no policy is active; activate one with `sureline policy activate`")
-        if self._current is not None and self._current.hash == active:
-            return self._current
-        return await self.stored(active)
+        if self._read is None or self._read.hash != active:
+            self._read = await self.stored(active)
+        return measured_by(self._read, await models_seen(self._registry, self._workspace))
 
     async def active_hash(self) -> str | None:
         """Return the hash of the policy that holds, or None."""

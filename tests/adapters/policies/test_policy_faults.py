@@ -95,7 +95,7 @@ CASES = {
         in_slice(
             "generator: {model: claude-sonnet-4-6}",
             "self_evaluation: {model: 'anthropic:claude-sonnet-4-6', deductions: "
-            "[{code: a, points: 1, description: b}]}",
+            "[{id: a, points: 1, text: b}]}",
         ),
         "self_evaluation.model: .*same model as the generator",
     ),
@@ -147,8 +147,8 @@ CASES = {
     ),
     "history": (in_slice("history: {neighbours: 10, window: 5}"), "smaller than neighbours"),
     "deduction": (
-        in_slice("self_evaluation: {model: m, deductions: [{code: A, points: 1, description: d}]}"),
-        r"deductions\[0\].code: expected a short name",
+        in_slice("self_evaluation: {model: m, deductions: [{id: A, points: 1, text: d}]}"),
+        r"deductions\[0\].id: expected a short name",
     ),
 }
 

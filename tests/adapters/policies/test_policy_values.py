@@ -87,7 +87,7 @@ def test_the_designed_policy_is_read_as_meant(tmp_path: Path) -> None:
     assert invoices.checks.grounding is not None
     assert invoices.checks.grounding.fields == ("amount", "due_date", "vendor")
     assert invoices.self_evaluation is not None
-    assert '"code":"invented_facts"' in invoices.self_evaluation.deductions
+    assert '"id":"invented_facts"' in invoices.self_evaluation.deductions
 
 
 def test_a_slice_without_settings_has_the_programs_defaults() -> None:

@@ -38,7 +38,7 @@ class FakeRegistry:
     """Keeps policies in memory and counts how often what is active was read."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    activations: list[Activation] = field(default_factory=list)
+    activated: list[Activation] = field(default_factory=list)
     reads: int = 0
 
     async def propose_policy(self, policy_hash: str, text: str, at: datetime) -> bool:
@@ -53,12 +53,15 @@ class FakeRegistry:
         return [{"hash": one, "proposed_at": NOW} for one in reversed(self.texts)]
 
     async def activate(self, activation: Activation) -> None:
-        self.activations.append(activation)
+        self.activated.append(activation)
 
     async def active(self, workspace: str, kind: str) -> Activation | None:
         self.reads += 1
-        mine = [a for a in self.activations if (a.workspace, a.kind) == (workspace, kind)]
+        mine = [a for a in self.activated if (a.workspace, a.kind) == (workspace, kind)]
         return mine[-1] if mine else None
+
+    async def activations(self, workspace: str, kind: str) -> Sequence[Activation]:
+        return [a for a in self.activated if (a.workspace, a.kind) == (workspace, kind)]
 
 
 @dataclass
@@ -127,7 +130,7 @@ async def test_the_first_policy_of_an_empty_store_is_activated(world: World) -> 
     """Nothing is overridden by it, and the ledger says who brought it."""
     current = await world.book().introduce(LOGGING, by="mia")
     assert current.hash == f"hash-{LOGGING}"
-    (activation,) = world.registry.activations
+    (activation,) = world.registry.activated
     assert (activation.kind, activation.subject) == ("policy", current.hash)
     assert (activation.by, activation.at, activation.workspace) == ("mia", NOW, "default")
 
@@ -151,16 +154,16 @@ async def test_an_activation_reaches_a_process_that_sees_the_mark_change(world: 
     assert (await mine.current(1)).hash == f"hash-{LOGGING}"
     assert world.registry.reads == reads
     assert (await mine.current(2)).hash == f"hash-{ROUTING}"
-    assert world.registry.activations[-1].note == "certified"
+    assert world.registry.activated[-1].note == "certified"
 
 
 async def test_a_broken_policy_changes_nothing(world: World) -> None:
     """A file that cannot be read raises, stores nothing, switches nothing, activates nothing."""
     await world.book().introduce(LOGGING)
-    before = (dict(world.registry.texts), list(world.registry.activations))
+    before = (dict(world.registry.texts), list(world.registry.activated))
     with pytest.raises(PolicyError, match="broken"):
         await world.book().introduce("{")
-    assert (world.registry.texts, world.registry.activations) == before
+    assert (world.registry.texts, world.registry.activated) == before
     assert world.ledger.rows == []
 
 
@@ -203,7 +206,7 @@ async def test_what_was_never_proposed_cannot_be_activated(world: World) -> None
     """Activating an unknown hash raises and records nothing."""
     with pytest.raises(NotFound):
         await world.book().activate("hash-x", by="bo")
-    assert world.registry.activations == []
+    assert world.registry.activated == []
 
 
 async def test_an_altered_text_is_not_used(world: World) -> None:

@@ -11,10 +11,12 @@ from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.core.canonical import canonical_json
+from sureline.core.opinions import evaluation_prompt, judge_prompt
 
 VERSION = 1
 
 MEASUREMENT_KEYS = (
+    "consistency",
     "fatal_cap",
     "generator",
     "grounding",
@@ -29,6 +31,12 @@ MEASUREMENT_KEYS = (
     "weights",
 )
 """What a score, and so a certificate, depends on; thresholds, modes and rates do not count."""
+
+PROMPTS = {"judge": judge_prompt.TEMPLATE_HASH, "self_evaluation": evaluation_prompt.TEMPLATE_HASH}
+"""What our own words ask of a model, by role: other words give other scores."""
+
+WITHOUT_EFFECT = frozenset({"allow_same_model", "must_pass_canaries"})
+"""Settings of a second model that change no score."""
 
 
 def canonical_content(
@@ -59,9 +67,10 @@ def content_hash(text: bytes) -> str:
 def measurement_hash(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of what one slice's scores depend on."""
     measured = {key: content[key] for key in MEASUREMENT_KEYS if key in content}
-    for role in ("judge", "self_evaluation"):
+    for role, prompt in PROMPTS.items():
         if measured.get(role) is not None:
-            measured[role] = {k: v for k, v in measured[role].items() if k != "allow_same_model"}
+            kept = {k: v for k, v in measured[role].items() if k not in WITHOUT_EFFECT}
+            measured[role] = kept | {"prompt": prompt}
     return content_hash(canonical_json(measured))
 
 

@@ -16,7 +16,9 @@ from sureline.adapters.policies.tree import Node
 from sureline.core.statistics.binomial import labels_needed
 from sureline.core.values.policy import PRESETS
 
-SAID_BY_MODELS = frozenset({"self_report", "self_evaluation", "judge"})
+SAID_BY_MODELS = frozenset(
+    {"self_report", "self_evaluation", "judge", "consistency", "token_probability"}
+)
 SLICE_ACCURACY = "slice_accuracy"
 BUILT_IN = frozenset({"verification", "history", SLICE_ACCURACY, *SAID_BY_MODELS})
 """Signals that sureline measures itself."""
@@ -113,6 +115,7 @@ class Consistency:
         for name, measured in (
             ("judge", self.settings.judge),
             ("self_evaluation", self.settings.self_evaluation),
+            ("consistency", self.settings.consistency),
         ):
             if name in weights and measured is None and name not in self.unreadable:
                 self.faults.warn(

@@ -25,6 +25,7 @@ from sureline.core.values.checks import (
 )
 from sureline.core.values.policy import (
     ActionClass,
+    ConsistencyPolicy,
     HistoryPolicy,
     Hypothesis,
     JudgePolicy,
@@ -45,6 +46,7 @@ SAME_NAME = (
 def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
     """Return a slice's settings as the core's value; files must be inlined."""
     judge, generator = settings.judge, settings.generator
+    consistency = settings.consistency
     history = settings.history.model_dump() | {"fields": tuple(settings.history.fields)}
     return SlicePolicy(
         key=key,
@@ -59,6 +61,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         history=HistoryPolicy(**history),
         judge=JudgePolicy(**judge.model_dump(exclude={"allow_same_model"})) if judge else None,
         self_evaluation=_self_evaluation(settings),
+        consistency=ConsistencyPolicy(**consistency.model_dump()) if consistency else None,
         hypothesis=_hypothesis(settings.hypothesis),
         cosmetic_fields=tuple(settings.cosmetic_fields),
         **{name: getattr(settings, name) for name in SAME_NAME},
@@ -83,7 +86,8 @@ def _self_evaluation(settings: SliceSettings) -> SelfEvaluationPolicy | None:
     if given is None:
         return None
     modes = canonical_json(given.deductions).decode()
-    return SelfEvaluationPolicy(model=given.model, deductions=modes, family=given.family)
+    rest = given.model_dump(exclude={"allow_same_model", "deductions"})
+    return SelfEvaluationPolicy(deductions=modes, **rest)
 
 
 def _hypothesis(given: HypothesisSettings | None) -> Hypothesis | None:

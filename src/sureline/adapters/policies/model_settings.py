@@ -12,6 +12,11 @@ MODEL = 'the name of a model such as "openai:gpt-5-mini"'
 FAMILY = "a text such as gpt"
 
 
+TEMPERATURE = "a number from 0 to 2"
+
+Temperature = Annotated[float, Field(ge=0, le=2)]
+
+
 class GeneratorSettings(Settings):
     """The model that makes the outputs."""
 
@@ -44,6 +49,20 @@ class JudgeSettings(Settings):
         expected=RATE,
         meaning="A refutation at this confidence or above always goes to a person.",
     )
+    guidance: Text | None = setting(
+        None,
+        expected="a text",
+        meaning="What counts as wrong here, in words that the judge is shown.",
+    )
+    temperature: Temperature | None = setting(
+        None, expected=TEMPERATURE, meaning="Its temperature; by default the provider's own."
+    )
+    must_pass_canaries: bool = setting(
+        False,
+        expected=TRUTH,
+        meaning="Use it only while it has passed its canaries (`sureline canaries`); until then, "
+        "and after a failed run, its signal has failed and a person decides.",
+    )
     allow_same_model: bool = setting(
         False,
         expected=TRUTH,
@@ -54,7 +73,7 @@ class JudgeSettings(Settings):
 class DeductionSettings(Settings):
     """One failure mode that the self-evaluation looks for."""
 
-    code: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")] = setting(
+    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")] = setting(
         ...,
         expected="a short name in small letters such as invented_facts",
         meaning="The failure mode's name, as it appears in decisions.",
@@ -62,8 +81,11 @@ class DeductionSettings(Settings):
     points: Annotated[int, Field(ge=1, le=100)] = setting(
         ..., expected="a whole number from 1 to 100", meaning="Points taken off 100."
     )
-    description: Text = setting(
+    text: Text = setting(
         ..., expected="a text", meaning="When it applies, in words that the model is shown."
+    )
+    examples: list[Text] = setting(
+        [], expected="a list of texts", meaning="Cases in which it applies, as the model is shown."
     )
 
 
@@ -86,6 +108,15 @@ class SelfEvaluationSettings(Settings):
     family: Text | None = setting(
         None, expected=FAMILY, meaning="Its family, where the name does not show it."
     )
+    temperature: Temperature | None = setting(
+        None, expected=TEMPERATURE, meaning="Its temperature; by default the provider's own."
+    )
+    must_pass_canaries: bool = setting(
+        False,
+        expected=TRUTH,
+        meaning="Use it only while it has passed its canaries (`sureline canaries`); until then, "
+        "and after a failed run, its signal has failed and a person decides.",
+    )
     allow_same_model: bool = setting(
         False,
         expected=TRUTH,
@@ -101,9 +132,30 @@ class DeductionsFile(Settings):
     )
 
     @model_validator(mode="after")
-    def _codes_differ(self) -> DeductionsFile:
-        codes = [one.code for one in self.deductions]
-        twice = sorted({code for code in codes if codes.count(code) > 1})
+    def _ids_differ(self) -> DeductionsFile:
+        ids = [one.id for one in self.deductions]
+        twice = sorted({one for one in ids if ids.count(one) > 1})
         if twice:
             raise ValueError(f"deductions names {', '.join(twice)} more than once")
         return self
+
+
+class ConsistencySettings(Settings):
+    """Whether several independent generations agree."""
+
+    generations: Annotated[int, Field(ge=2, le=20)] = setting(
+        3,
+        expected="a whole number from 2 to 20",
+        meaning="How many further outputs the generator is asked for.",
+    )
+    ask: bool = setting(
+        False,
+        expected=TRUTH,
+        meaning="Ask the generator where a proposal brings no `generations`; costs as many calls.",
+    )
+    similarity: Rate = setting(
+        0.8, expected=RATE, meaning="Texts at least this similar count as saying the same."
+    )
+    temperature: Temperature | None = setting(
+        1.0, expected=TEMPERATURE, meaning="The temperature at which the generator is asked."
+    )

@@ -14,7 +14,9 @@ from sureline.adapters.policies.check_settings import (
     ReadingSettings,
     RuleSettings,
 )
+from sureline.adapters.policies.history_settings import HistorySettings
 from sureline.adapters.policies.model_settings import (
+    ConsistencySettings,
     GeneratorSettings,
     JudgeSettings,
     SelfEvaluationSettings,
@@ -33,35 +35,6 @@ from sureline.adapters.policies.setting import (
 from sureline.core.learning.cost import target_from_cost
 
 Days = Annotated[int, Field(ge=1, le=3650)]
-
-
-class HistorySettings(Settings):
-    """How similar past cases are found."""
-
-    neighbours: Annotated[int, Field(ge=1, le=1000)] = setting(
-        10,
-        expected="a whole number from 1 to 1000",
-        meaning="How many similar past cases are asked; with fewer verdicts history says nothing.",
-    )
-    similarity_floor: Rate = setting(
-        0.6, expected=RATE, meaning="Below this similarity a case does not count as similar."
-    )
-    window: Annotated[int, Field(ge=1, le=1_000_000)] = setting(
-        1000,
-        expected="a whole number from 1 to 1000000",
-        meaning="How many of the latest verdicts are searched.",
-    )
-    fields: list[FieldPath] = setting(
-        [],
-        expected=FIELDS,
-        meaning="Fields that are compared beside the task; with none, the source text is.",
-    )
-
-    @model_validator(mode="after")
-    def _window_holds_neighbours(self) -> HistorySettings:
-        if self.window < self.neighbours:
-            raise ValueError(f"window {self.window} is smaller than neighbours {self.neighbours}")
-        return self
 
 
 class HypothesisSettings(Settings):
@@ -255,6 +228,11 @@ class SliceSettings(Settings):
         None,
         expected="a mapping with model and deductions",
         meaning="A smaller model that looks for known failure modes.",
+    )
+    consistency: ConsistencySettings | None = setting(
+        None,
+        expected="a mapping",
+        meaning="Measures whether several independent generations agree.",
     )
     hypothesis: HypothesisSettings | None = setting(
         None, expected="a mapping", meaning="Thresholds that nothing proves yet."

@@ -17,15 +17,31 @@ class SignalSource(Protocol):
     An exception becomes the state `failed`; a source need not catch its own.
     """
 
-    name: str
-    kind: SignalKind
+    @property
+    def name(self) -> str:
+        """The signal's name."""
+
+    @property
+    def kind(self) -> SignalKind:
+        """What its value rests on."""
 
     async def measure(self, proposal: Proposal, policy: SlicePolicy) -> Signal:
         """Return the signal `name` for `proposal`."""
+
+
+@runtime_checkable
+class Opinion(SignalSource, Protocol):
+    """A source that measures only some proposals."""
+
+    def wanted(self, proposal: Proposal, policy: SlicePolicy) -> bool:
+        """Tell whether there is anything to measure for `proposal` under `policy`."""
 
 
 class Judge(Protocol):
     """Tries to refute an output."""
 
     async def judge(self, proposal: Proposal, policy: SlicePolicy) -> Verdict:
-        """Return the verdict; an exception becomes a failed judge."""
+        """Return the verdict.
+
+        An exception becomes a failed judge; ModelFailed says why.
+        """

@@ -63,7 +63,8 @@ def judge_signal(verdict: Verdict, policy: SlicePolicy) -> Signal:
     fault = unit_interval_fault(verdict.confidence)
     if fault or not isinstance(verdict.agrees, bool):
         return Signal.failed("judge", kind, fault or "agrees_not_boolean")
-    detail = {"confidence": verdict.confidence, "model": verdict.model}
+    card = {} if verdict.card is None else verdict.card.detail
+    detail = {"confidence": verdict.confidence, "model": verdict.model} | card
     if verdict.agrees:
         return Signal.measured("judge", kind, 1.0, detail=detail)
     detail["failure_mode"] = verdict.failure_mode

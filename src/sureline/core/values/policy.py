@@ -37,10 +37,18 @@ DEFAULT_THRESHOLD = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePolicy:
-    """Which outputs a second model tries to refute; all but `model` are in [0, 1] (G9-G11)."""
+    """Which outputs a second model tries to refute; shares and bands are in [0, 1] (G9-G11).
+
+    `guidance` tells the judge what counts as wrong here. `temperature` None is the provider's
+    own. With `must_pass_canaries` a judge that failed its canaries, or never took them, gives no
+    signal (G3).
+    """
 
     model: str
     family: str | None = None
+    guidance: str | None = None
+    temperature: float | None = None
+    must_pass_canaries: bool = False
     high_stakes: float = 1.0
     borderline: float = 0.05
     otherwise: float = 0.08
@@ -52,12 +60,28 @@ class SelfEvaluationPolicy:
     """The model that looks for known failure modes (G1).
 
     `deductions` is the content of the file that lists them, as canonical JSON: a list of objects
-    with `code`, `points` (1 to 100) and `description`.
+    with `id`, `points` (1 to 100), `text` and `examples`. For the rest see JudgePolicy.
     """
 
     model: str
     deductions: str
     family: str | None = None
+    temperature: float | None = None
+    must_pass_canaries: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencyPolicy:
+    """How the agreement of several independent generations is measured (G12).
+
+    Where a proposal brings none and `ask` is set, the generator is asked for `generations` more.
+    Texts whose vectors have a cosine of at least `similarity` say the same.
+    """
+
+    generations: int = 3
+    ask: bool = False
+    similarity: float = 0.8
+    temperature: float | None = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +89,15 @@ class HistoryPolicy:
     """How similar past cases are found (G8).
 
     `fields` are dotted paths into the output that are embedded beside the task; with none, the
-    source text is. `floor` is a cosine similarity in [0, 1].
+    source text is. `similarity_floor` is a cosine in [0, 1]. `embedder` is `hashing`, `local`, or
+    a remote model such as `openai:text-embedding-3-small`.
     """
 
     neighbours: int = 10
     similarity_floor: float = 0.6
     window: int = 1000
     fields: tuple[str, ...] = ()
+    embedder: str = "hashing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +158,7 @@ class SlicePolicy:
     history: HistoryPolicy = field(default_factory=HistoryPolicy)
     judge: JudgePolicy | None = None
     self_evaluation: SelfEvaluationPolicy | None = None
+    consistency: ConsistencyPolicy | None = None
     hypothesis: Hypothesis | None = None
     certificate_max_age_days: int = 90
     window_days: int = 90
@@ -146,7 +173,8 @@ class Policy:
 
     `hash` is the SHA-256 of its canonical content (formatting and comments do not count);
     `measurement_hashes` say per slice what a certificate depends on: signals, weights, checks,
-    prompts, models, judge band. `raw` is the canonical content, for showing and comparing.
+    prompts, models, judge band. `raw` is the canonical content, for showing and comparing. Where
+    other models answer than at first, `base_measurements` are the hashes before that was known.
     """
 
     hash: str
@@ -154,3 +182,4 @@ class Policy:
     action_classes: Mapping[str, ActionClass]
     measurement_hashes: Mapping[str, str]
     raw: Mapping[str, Any]
+    base_measurements: Mapping[str, str] = field(default_factory=dict)

@@ -36,6 +36,7 @@ async def show(call: Call) -> Reply:
             action_classes=policy.action_classes,
             policy_hash=policy.hash,
             measurement_hash=policy.measurement_hashes[key],
+            base_measurement=policy.base_measurements[key],
         )
         found.append(_slice_json(services, current, missing.get(key), routes.get(key, {})))
     return Reply.json({"slices": found})

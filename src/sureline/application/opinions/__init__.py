@@ -1,0 +1,1 @@
+"""Second opinions: a judge, a self-evaluation, several generations."""

@@ -1,0 +1,102 @@
+"""Open a store and wire the use cases to it."""
+
+from __future__ import annotations
+
+from sureline.adapters.policies import load_policy, policy_from_canonical
+from sureline.adapters.pydantic_model import validator_for_model
+from sureline.adapters.storage.store import Store, open_store
+from sureline.application.consume import Consumer
+from sureline.application.current import Currents
+from sureline.application.decide import Decider
+from sureline.application.label import Labeller
+from sureline.application.measure import Measurer
+from sureline.application.models_seen import ModelWatch
+from sureline.application.policies import PolicyBook
+from sureline.application.recalibrate import Recalibrator
+from sureline.application.wait import Waiter
+from sureline.bootstrap.histories import open_history
+from sureline.bootstrap.opinions import judge_of, model_client_of, opinion_sources
+from sureline.bootstrap.plugins import Plugins
+from sureline.bootstrap.services import Services
+from sureline.config import store_url as default_store_url
+
+
+def open_services(
+    store_url: str | None = None,
+    *,
+    workspace: str = "default",
+    plugins: Plugins | None = None,
+    create: bool = True,
+    to_write: bool = True,
+) -> Services:
+    """Open a store and wire the use cases to it.
+
+    A store that is not there is made, or refused without `create`; one that can only be read is
+    refused, or read without `to_write`. Raises StoreError.
+    """
+    plugins = plugins or Plugins()
+    store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
+    policies = _policies(store, workspace, plugins)
+    currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
+    return Services(
+        store=store,
+        ledger=store.ledger,
+        registry=store.registry,
+        keys=store.keys,
+        clock=plugins.clock,
+        policies=policies,
+        currents=currents,
+        decider=_decider(store, currents, plugins, workspace),
+        consumer=Consumer(
+            ledger=store.ledger,
+            currents=currents,
+            hard_switch=plugins.hard_switch,
+            clock=plugins.clock,
+        ),
+        labeller=Labeller(
+            ledger=store.ledger, currents=currents, clock=plugins.clock, new_id=plugins.new_id
+        ),
+        recalibrator=Recalibrator(
+            ledger=store.ledger,
+            registry=store.registry,
+            policies=policies,
+            clock=plugins.clock,
+            workspace=workspace,
+        ),
+        waiter=Waiter(ledger=store.ledger, clock=plugins.clock),
+        workspace=workspace,
+        plugins=plugins,
+    )
+
+
+def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
+    """Wire the book of policies."""
+    return PolicyBook(
+        registry=store.registry,
+        ledger=store.ledger,
+        clock=plugins.clock,
+        load=load_policy,
+        restore=policy_from_canonical,
+        workspace=workspace,
+    )
+
+
+def _decider(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> Decider:
+    """Wire the gate's main use case."""
+    client = model_client_of(plugins)
+    return Decider(
+        ledger=store.ledger,
+        currents=currents,
+        measurer=Measurer(
+            sources=plugins.signals,
+            opinions=opinion_sources(plugins, client),
+            history=open_history(store, plugins),
+            validators={name: validator_for_model(model) for name, model in plugins.models.items()},
+        ),
+        judge=judge_of(plugins, client),
+        models=ModelWatch(registry=store.registry, clock=plugins.clock, workspace=workspace),
+        hard_switch=plugins.hard_switch,
+        clock=plugins.clock,
+        secret=store.secret,
+        new_id=plugins.new_id,
+    )

@@ -1,0 +1,142 @@
+"""Everything that runs on one store, wired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from sureline.adapters.jobs.embedded import EmbeddedJobs
+from sureline.adapters.search.check import CheckReport, check
+from sureline.adapters.storage.store import Store
+from sureline.application.audit import Auditor
+from sureline.application.calibrations import Calibrations
+from sureline.application.consume import Consumer
+from sureline.application.current import Currents
+from sureline.application.decide import Decider
+from sureline.application.jobs import scheduled_jobs
+from sureline.application.label import Labeller
+from sureline.application.logbook import Logbook
+from sureline.application.policies import PolicyBook
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.jobs import Jobs
+from sureline.application.ports.keys import Keys
+from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.registry import Registry
+from sureline.application.recalibrate import Recalibrator
+from sureline.application.reporter import Reporter
+from sureline.application.wait import Waiter
+from sureline.application.watch import Watcher
+from sureline.bootstrap.histories import case_index, chosen_embedder
+from sureline.bootstrap.plugins import Plugins
+from sureline.bootstrap.sources import check_sources
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Everything that runs on one store, wired."""
+
+    store: Store
+    ledger: Ledger
+    registry: Registry
+    keys: Keys
+    clock: Clock
+    policies: PolicyBook
+    currents: Currents
+    decider: Decider
+    consumer: Consumer
+    labeller: Labeller
+    recalibrator: Recalibrator
+    waiter: Waiter
+    workspace: str
+    plugins: Plugins
+
+    @property
+    def auditor(self) -> Auditor:
+        """Return what lists, shows and answers audits."""
+        return Auditor(
+            ledger=self.ledger,
+            labeller=self.labeller,
+            secret=self.store.secret,
+            workspace=self.workspace,
+        )
+
+    @property
+    def calibrations(self) -> Calibrations:
+        """Return what lists, activates and takes back calibrations."""
+        return Calibrations(
+            registry=self.registry, recalibrator=self.recalibrator, workspace=self.workspace
+        )
+
+    @property
+    def logbook(self) -> Logbook:
+        """Return what tells which changes there were."""
+        return Logbook(ledger=self.ledger, registry=self.registry, workspace=self.workspace)
+
+    @property
+    def watcher(self) -> Watcher:
+        """Return what watches precision, scores and automation."""
+        return Watcher(
+            ledger=self.ledger,
+            registry=self.registry,
+            policies=self.policies,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def reporter(self) -> Reporter:
+        """Return what draws up the calibration report."""
+        cases = self.store.cases
+        return Reporter(recalibrator=self.recalibrator, watcher=self.watcher, cases=cases)
+
+    @property
+    def jobs(self) -> Jobs:
+        """Return what runs the periodic jobs."""
+        settings = self.plugins.jobs
+        return EmbeddedJobs(
+            store=self.store.jobs,
+            jobs=scheduled_jobs(self.watcher, self.recalibrator, settings),
+            clock=self.clock,
+            owner=self.plugins.new_id(),
+            workspace=self.workspace,
+            lease=settings.lease,
+            first_retry=settings.first_retry,
+        )
+
+    async def prepare(self, policy_file: Path | None) -> None:
+        """Bring a policy file before the store, or make sure that the store has a policy.
+
+        Raises PolicyError when the file is faulty or there is no policy at all.
+        """
+        if policy_file is not None:
+            await self.policies.introduce(policy_file)
+        policy = await self.policies.latest()
+        check_sources(policy, self.plugins)
+
+    async def check_cases(self) -> CheckReport:
+        """Rebuild the search in past cases and compare it with the ledger (H15)."""
+        index = case_index(self.store, chosen_embedder(self.plugins), self.plugins)
+        try:
+            await index.refresh()
+            return await check(index, self.ledger)
+        finally:
+            index.close()
+
+    def close(self) -> None:
+        """Write what is pending and let go of the store."""
+        self.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,57 @@
+"""Whether everything that a policy counts on is measured here."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from sureline.bootstrap.plugins import Plugins
+from sureline.core.values.policy import Policy, SlicePolicy
+from sureline.errors import MissingExtra, PolicyError
+
+BUILT_IN_SIGNALS = frozenset({"verification", "history", "self_report", "token_probability"})
+
+
+def check_sources(policy: Policy, plugins: Plugins) -> None:
+    """Refuse a policy that counts on a signal which nothing measures.
+
+    Raises PolicyError naming the slice, the signal and what would measure it, and MissingExtra
+    where it names models and what asks them is not installed.
+    """
+    plugged = {source.name for source in plugins.signals}
+    for key, slice_policy in policy.slices.items():
+        asked = _asked_signals(slice_policy)
+        measured = BUILT_IN_SIGNALS | plugged | asked
+        for name, weight in slice_policy.weights.items():
+            if weight > 0 and name not in measured:
+                raise PolicyError(
+                    f"slice {key}: the weights count on the signal {name!r}, but nothing measures "
+                    f"it here; plug in a source of that name, or give it no weight"
+                )
+        _check_models(key, slice_policy, asked - plugged, plugins)
+        model = slice_policy.checks.model
+        if model is not None and model not in plugins.models:
+            raise PolicyError(
+                f"slice {key}: output.model names {model!r}, but no such model was registered"
+            )
+
+
+def _asked_signals(policy: SlicePolicy) -> set[str]:
+    """Return the signals for which the slice names a model, or further generations."""
+    roles = {
+        "judge": policy.judge,
+        "self_evaluation": policy.self_evaluation,
+        "consistency": policy.consistency,
+    }
+    return {name for name, role in roles.items() if role is not None}
+
+
+def _check_models(key: str, policy: SlicePolicy, asked: set[str], plugins: Plugins) -> None:
+    if plugins.judge is not None:
+        asked = asked - {"judge"}
+    if policy.consistency is not None and not policy.consistency.ask:
+        asked = asked - {"consistency"}
+    if asked and plugins.model_client is None and find_spec("pydantic_ai") is None:
+        raise MissingExtra(
+            f"slice {key}: {', '.join(sorted(asked))} asks a model, which needs the extra "
+            "`models`; install sureline[models]"
+        )

@@ -1,0 +1,1 @@
+"""Second opinions of models: what they are shown, and how what they say is read."""
