@@ -38,6 +38,13 @@ NAN = b'{"a": 1, "b": NaN}\n{"a": 5, "b": 6}\n'
         pytest.param("t.jsonl", NAN, [[5, 6]], [1], id="jsonl, nan first"),
         pytest.param("t.jsonl", b'{"a": 1}\n' + NAN, [[5, 6]], [1, 2], id="jsonl, no key first"),
         pytest.param("t.jsonl", b"nonsense\n", [], [1], id="jsonl, nothing else"),
+        pytest.param(
+            "t.jsonl",
+            b'{"a": 1, "b": 2, "a": 3}\n{"a": 5, "b": 6}\n',
+            [[5, 6]],
+            [1],
+            id="jsonl, a key twice",
+        ),
     ],
 )
 def test_faults_are_told_with_their_places(

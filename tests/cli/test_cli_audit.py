@@ -146,6 +146,17 @@ def test_an_incident_says_that_it_overrides(automating: Run) -> None:
     assert found["overridden_by"] is None
 
 
+def test_a_second_audit_says_that_it_overrides(automating: Run) -> None:
+    """Who answers an audit that was answered before is told so, and the earlier one is kept."""
+    decided(automating, "d1")
+    assert "overrides" not in automating("audit", "answer", "d1", "--correct", *BY).stdout
+    said = automating("audit", "answer", "d1", "--wrong", "--by", "Kim").stdout
+    assert "d1: wrong, by Kim" in said
+    assert "this overrides 'correct' from audit by Ada, which stays in the ledger" in said
+    found = json.loads(automating("audit", "answer", "d1", "--wrong", *BY, "--json").stdout)
+    assert found["overrides"] is not None
+
+
 def test_unreviewed_is_never_a_label(automating: Run) -> None:
     """Silence about automated outputs changes no count, however long it lasts."""
     before = json.loads(automating("recalibrate", "--json").stdout)

@@ -15,6 +15,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import Session, on_store, session
+from sureline.cli.standing import Standing, labelled, standing
 from sureline.core.values.outcome import Outcome
 from sureline.errors import InvalidInput
 
@@ -124,12 +125,13 @@ def answer(
     if correct is None:
         raise InvalidInput("say --correct or --wrong")
 
-    async def work(services: Services) -> Outcome:
-        return await services.auditor.answer(
+    async def work(services: Services) -> tuple[Outcome, Standing]:
+        given = await services.auditor.answer(
             decision_id, correct=correct, by=by, anchored=not blind, comment=comment
         )
+        return given, standing(given, await services.ledger.outcomes(workspace, decision_id))
 
-    recorded = on_store(work, store=store, workspace=workspace)
+    recorded, told = on_store(work, store=store, workspace=workspace)
     if as_json:
         print_json(
             {
@@ -139,10 +141,13 @@ def answer(
                 "by": recorded.by,
                 "anchored": recorded.anchored,
                 "recorded_at": recorded.recorded_at.isoformat(),
+                **told.as_json(),
             }
         )
     else:
-        say(f"{decision_id}: {'correct' if recorded.correct else 'wrong'}, by {recorded.by}")
+        say(f"{decision_id}: {labelled(recorded)}, by {recorded.by}")
+        for line in told.lines(recorded):
+            say(line)
 
 
 def walk(

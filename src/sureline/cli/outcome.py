@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, say
 from sureline.cli.session import on_store
-from sureline.core.learning.labels import effective
+from sureline.cli.standing import Standing, labelled, standing
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 
 
@@ -51,20 +50,18 @@ def outcome(
         comment=comment,
     )
 
-    async def work(services: Services) -> tuple[Outcome, Sequence[Outcome]]:
+    async def work(services: Services) -> tuple[Outcome, Standing]:
         recorded = await services.labeller.record(workspace, answer)
-        return recorded, await services.ledger.outcomes(workspace, decision_id)
+        return recorded, standing(recorded, await services.ledger.outcomes(workspace, decision_id))
 
-    recorded, known = on_store(work, store=store, workspace=workspace)
-    place = next((i for i, one in enumerate(known) if one.id == recorded.id), len(known))
-    before, after = effective(known[:place]), effective(known[: place + 1])
+    recorded, told = on_store(work, store=store, workspace=workspace)
     if as_json:
-        print_json(_json(recorded, before, after))
+        print_json(_json(recorded, told))
     else:
-        _show(recorded, before, after)
+        _show(recorded, told)
 
 
-def _json(recorded: Outcome, before: Outcome | None, after: Outcome | None) -> dict[str, Any]:
+def _json(recorded: Outcome, told: Standing) -> dict[str, Any]:
     return {
         "id": recorded.id,
         "decision_id": recorded.decision_id,
@@ -73,32 +70,17 @@ def _json(recorded: Outcome, before: Outcome | None, after: Outcome | None) -> d
         "source": recorded.source,
         "by": recorded.by,
         "recorded_at": recorded.recorded_at.isoformat(),
-        "overrides": before.id if before is not None and _holds(recorded, after) else None,
-        "overridden_by": None if after is None or _holds(recorded, after) else after.id,
+        **told.as_json(),
     }
 
 
-def _show(recorded: Outcome, before: Outcome | None, after: Outcome | None) -> None:
-    said = f"{recorded.decision_id}: {recorded.action} by {recorded.by}, counts as "
+def _show(recorded: Outcome, told: Standing) -> None:
+    said = f"{recorded.decision_id}: {recorded.action} by {recorded.by}"
     if recorded.correct is None:
-        say(said + "no label")
-    elif after is not None and not _holds(recorded, after):
-        say(f"{recorded.decision_id}: {recorded.action} by {recorded.by} is kept in the ledger")
-        say(f"the label stays {_named(after)}: {after.source} counts more than {recorded.source}")
+        say(f"{said}, counts as no label")
+    elif told.overridden_by is not None:
+        say(f"{said} is kept in the ledger")
     else:
-        say(said + _label(recorded))
-        if before is not None:
-            say(f"this overrides {_named(before)}, which stays in the ledger")
-
-
-def _holds(recorded: Outcome, after: Outcome | None) -> bool:
-    return after is not None and after.id == recorded.id
-
-
-def _label(one: Outcome) -> str:
-    return "correct" if one.correct else "wrong"
-
-
-def _named(one: Outcome) -> str:
-    """Name an earlier answer: what it said, where it is known from, and who gave it."""
-    return f"{_label(one)!r} from {one.source} by {one.by}"
+        say(f"{said}, counts as {labelled(recorded)}")
+    for line in told.lines(recorded):
+        say(line)

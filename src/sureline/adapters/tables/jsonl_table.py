@@ -81,12 +81,22 @@ class JsonlTable:
 
     def _record(self, line: str) -> dict[str, Any]:
         try:
-            record = json.loads(line, parse_constant=_refuse)
+            record = json.loads(line, parse_constant=_refuse, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"expected a JSON object: {error}") from error
         if not isinstance(record, dict):
             raise InvalidInput(f"expected a JSON object, got {type(record).__name__}")
         return record
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of pairs; which of two equal keys holds is nobody's to guess."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in found if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
 
 
 def _refuse(constant: str) -> NoReturn:
