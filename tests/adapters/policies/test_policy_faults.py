@@ -272,7 +272,7 @@ def test_a_doubtful_setting_is_a_warning(text: str, message: str) -> None:
 )
 def test_model_names_are_compared_by_the_model(one: str, other: str, same: bool) -> None:
     """Provider, path and date of issue do not make another model (G2, M15)."""
-    from sureline.adapters.policies.independence import same_model
+    from sureline.core.values.model_names import same_model
 
     assert same_model(one, other) is same
     assert same_model(other, one) is same
