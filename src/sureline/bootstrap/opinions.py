@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sureline.application.opinions.judge import ModelJudge
 from sureline.application.opinions.self_evaluation import SelfEvaluator
+from sureline.application.opinions.token_probability import TokenProbability
 from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
 from sureline.application.ports.signals import Judge, Opinion
 from sureline.bootstrap.plugins import Plugins
@@ -33,7 +34,10 @@ def judge_of(plugins: Plugins, client: ModelClient) -> Judge:
 def opinion_sources(plugins: Plugins, client: ModelClient) -> Sequence[Opinion]:
     """Return the signals that models give, without those that a plug-in brings."""
     plugged = {source.name for source in plugins.signals}
-    own: tuple[Opinion, ...] = (SelfEvaluator(client=client, new_nonce=new_nonce),)
+    own: tuple[Opinion, ...] = (
+        SelfEvaluator(client=client, new_nonce=new_nonce),
+        TokenProbability(),
+    )
     return tuple(one for one in own if one.name not in plugged)
 
 
