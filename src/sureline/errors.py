@@ -48,7 +48,9 @@ class EmbeddingFailed(SurelineError):
 class ModelFailed(SurelineError):
     """A model gave no opinion that can be used.
 
-    `reason` is a code; `detail` holds figures and identifiers, never text of a payload.
+    `reason` is a code; `detail` holds figures and identifiers, never text of a payload or of a
+    reply; what quotes either goes into `findings` (each a Finding),
+    which can be erased.
     """
 
     status = 502
@@ -59,10 +61,12 @@ class ModelFailed(SurelineError):
         message: str | None = None,
         *,
         detail: Mapping[str, Any] | None = None,
+        findings: Sequence[Any] = (),
     ) -> None:
         super().__init__(message or f"the model gave no usable opinion ({reason})")
         self.reason = reason
         self.detail = dict(detail or {})
+        self.findings = tuple(findings)
 
 
 class NotFound(SurelineError):

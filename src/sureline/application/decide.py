@@ -144,7 +144,13 @@ class Decider:
         except TimeoutError:
             return Signal.failed("judge", SignalKind.JUDGE, "deadline")
         except ModelFailed as error:
-            return Signal.failed("judge", SignalKind.JUDGE, error.reason, detail=error.detail)
+            return Signal.failed(
+                "judge",
+                SignalKind.JUDGE,
+                error.reason,
+                detail=error.detail,
+                findings=error.findings,
+            )
         except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
             detail = {"error": type(error).__name__}
             return Signal.failed("judge", SignalKind.JUDGE, "judge_raised", detail=detail)

@@ -118,7 +118,9 @@ async def run_source(
     except TimeoutError:
         return Signal.failed(source.name, source.kind, "deadline")
     except ModelFailed as error:
-        return Signal.failed(source.name, source.kind, error.reason, detail=error.detail)
+        return Signal.failed(
+            source.name, source.kind, error.reason, detail=error.detail, findings=error.findings
+        )
     except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; none may stop a gate
         return Signal.failed(
             source.name, source.kind, "source_raised", detail={"error": type(error).__name__}
