@@ -96,10 +96,10 @@ class TableComparison:
 
 def compare_counts(
     table: str,
-    expected: MutableMapping[tuple[Hashable, ...], int],
+    expected: MutableMapping[tuple[Hashable, ...], int] | dict[tuple[Any, ...], tuple[int, ...]],
     stored: Iterable[Sequence[Any]],
 ) -> TableReport:
-    """Compare stored counts, each row its key and then the number, with the expected ones.
+    """Compare stored counts, each row its key and then its figure or figures, with the expected.
 
     `expected` is emptied on the way. A count of 0 is as good as no row.
     """

@@ -12,6 +12,7 @@ from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
+from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
@@ -31,6 +32,7 @@ class Store:
     jobs: SqlJobs
     derived: SqlDerived
     cases: SqlLatestCases
+    opinions: SqlOpinionCounts
     secret: bytes
     database: SqliteDatabase
 
@@ -74,6 +76,7 @@ def open_store(
         jobs=SqlJobs(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
+        opinions=SqlOpinionCounts(database),
         secret=database.secret,
         database=database,
     )

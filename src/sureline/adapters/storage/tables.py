@@ -2,8 +2,8 @@
 
 Ledger tables are append-only and chained: each row has its place (`stream`, `seq`) and `hash`.
 `seq` runs through all ledger tables of a stream. What quotes a payload lies apart, in `payloads`
-and `vectors`, under the same (stream, seq), so that it can be erased. `labels`, `label_counts`
-and `route_counts` are derived and can be rebuilt from the ledger.
+and `vectors`, under the same (stream, seq), so that it can be erased. What is in `count_tables.py`
+is derived and can be rebuilt from the ledger.
 
 Times are whole microseconds since 1970 in UTC: what is hashed is exactly what is stored.
 """

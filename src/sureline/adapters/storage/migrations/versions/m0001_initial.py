@@ -188,6 +188,27 @@ def _create_what_follows() -> None:
         key=("workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"),
         by_key=True,
     )
+    _table(
+        "opinion_counts",
+        "workspace text, slice_key text, day integer, signal text, asked text, answered text, "
+        "end text, reason text, duration integer, stream text, count bigint, value bigint, "
+        "valued bigint, cost bigint, costed bigint, ms bigint, timed bigint, "
+        "input_tokens bigint, output_tokens bigint, metered bigint, calls bigint, "
+        "retries bigint, cached bigint",
+        key=(
+            "workspace",
+            "slice_key",
+            "day",
+            "signal",
+            "asked",
+            "answered",
+            "end",
+            "reason",
+            "duration",
+            "stream",
+        ),
+        by_key=True,
+    )
 
 
 def _create_access() -> None:
