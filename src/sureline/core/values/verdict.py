@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
+from sureline.core.values.finding import Finding
 from sureline.core.values.model_card import ModelCard
 
 
@@ -11,11 +14,29 @@ from sureline.core.values.model_card import ModelCard
 class Verdict:
     """A judge's answer: `agrees` is a true boolean, `confidence` is finite in [0, 1].
 
-    `card` says which model gave it and how; None for a judge that is no model.
+    `failure_mode` is a short code that never quotes the output; the judge's own words, which may,
+    are the `reason`. `card` says which model gave it and how; None for a judge that is no model.
+    The verdict of a panel has its `votes`, and no card of its own.
     """
 
     agrees: bool
     confidence: float
     failure_mode: str | None = None
+    reason: str | None = None
     model: str | None = None
     card: ModelCard | None = None
+    votes: tuple[Vote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """What one judge of a panel said: a verdict, or the code of the `fault` that left it out.
+
+    `detail` are the figures of one that gave no verdict, `findings` what quotes its reply.
+    """
+
+    asked: str
+    verdict: Verdict | None = None
+    fault: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
