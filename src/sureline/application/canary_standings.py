@@ -19,8 +19,8 @@ async def canary_standings(registry: Registry, workspace: str) -> Standings:
 
 
 def standing_after(run: CanaryRun, workspace: str) -> Activation | None:
-    """Return what a run changes: nothing where it is incomplete."""
-    if run.outcome is CanaryOutcome.INCOMPLETE:
+    """Return what a run changes: nothing where it is incomplete, or drew its line elsewhere."""
+    if not run.counts:
         return None
     return Activation(
         workspace=workspace,

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
@@ -14,6 +15,7 @@ from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.registry import SqlRegistry
+from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
@@ -32,6 +34,8 @@ class Store:
     jobs: SqlJobs
     derived: SqlDerived
     cases: SqlLatestCases
+    canaries: SqlCanaryRuns
+    remade: SqlRemadeVectors
     opinions: SqlOpinionCounts
     secret: bytes
     database: SqliteDatabase
@@ -76,6 +80,8 @@ def open_store(
         jobs=SqlJobs(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
+        canaries=SqlCanaryRuns(database),
+        remade=SqlRemadeVectors(database),
         opinions=SqlOpinionCounts(database),
         secret=database.secret,
         database=database,

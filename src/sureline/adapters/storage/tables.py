@@ -183,6 +183,22 @@ calibrations = Table(
     UniqueConstraint("id"),
 )
 
+canary_runs = Table(
+    "canary_runs",
+    metadata,
+    *_place(),
+    _bytes("hash"),
+    text_column("workspace"),
+    text_column("id"),
+    text_column("role"),
+    text_column("asked"),
+    text_column("identity"),
+    text_column("outcome"),
+    whole_column("ran_at"),
+    _bytes("body"),
+    UniqueConstraint("id"),
+)
+
 erasures = Table(
     "erasures",
     metadata,
@@ -267,6 +283,7 @@ CHAINED: dict[str, Table] = {
     "activation": activations,
     "policy": policies,
     "calibration": calibrations,
+    "canary_run": canary_runs,
     "erasure": erasures,
 }
 """The ledger tables by the kind of their rows."""

@@ -46,3 +46,11 @@ class Canary:
     def is_bad(self) -> bool:
         """Tell whether it must be caught."""
         return self.mode is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanarySet:
+    """The canaries of one run: those that are written down; more are made when it starts."""
+
+    good: tuple[Canary, ...]
+    bad: tuple[Canary, ...]

@@ -79,6 +79,11 @@ class CanaryRun:
         return CanaryOutcome.PASSED
 
     @property
+    def counts(self) -> bool:
+        """Tell whether it says how the evaluator stands: complete, and at the usual line."""
+        return self.outcome is not CanaryOutcome.INCOMPLETE and self.line == LINE
+
+    @property
     def bad(self) -> tuple[CanaryScore, ...]:
         """Return the scores of the bad canaries."""
         return tuple(one for one in self.scores if one.mode is not None)

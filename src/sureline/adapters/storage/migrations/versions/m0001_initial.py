@@ -30,6 +30,7 @@ _APPEND_ONLY = (
     "activations",
     "policies",
     "calibrations",
+    "canary_runs",
     "erasures",
     "consumptions",
 )
@@ -123,6 +124,13 @@ def _create_ledger() -> None:
         unique=("id",),
     )
     _table(
+        "canary_runs",
+        "stream text, seq bigint, hash bytes, workspace text, id text, role text, asked text, "
+        "identity text, outcome text, ran_at bigint, body bytes",
+        key=("stream", "seq"),
+        unique=("id",),
+    )
+    _table(
         "erasures",
         "stream text, seq bigint, hash bytes, workspace text, slice_key text, "
         "decision_id text, by text, reason text, erased_at bigint, body bytes",
@@ -140,6 +148,11 @@ def _create_what_lies_apart() -> None:
         "vectors",
         "stream text, seq bigint, workspace text, model_id text, vector bytes",
         key=("stream", "seq"),
+    )
+    _table(
+        "remade_vectors",
+        "stream text, seq bigint, model_id text, workspace text, digest bytes, vector bytes",
+        key=("stream", "seq", "model_id"),
     )
 
 
