@@ -60,6 +60,10 @@ CASES = {
     ),
     "G4-tie": (in_slice("weights: {self_report: 1, verification: 1}"), "never have the largest"),
     "G4-alone": (in_slice("weights: {self_report: 1}"), "never have the largest"),
+    "G12-nobody-to-ask": (
+        in_slice("consistency: {ask: true}"),
+        "consistency.ask: .*there is no generator to ask",
+    ),
     "objective": (
         in_slice("objective_only: true", "weights: {verification: 1, judge: 0.2}"),
         "objective only, so judge can have no weight",
@@ -229,6 +233,14 @@ WARNINGS = {
     "same-allowed": (
         in_slice("generator: {model: m}", "judge: {model: m, allow_same_model: true}"),
         "it will overlook its own mistakes",
+    ),
+    "G12-agrees-with-itself": (
+        in_slice("weights: {consistency: 0.5, verification: 0.5}", "consistency: {}"),
+        "consistency counts most, and it comes from the generator itself",
+    ),
+    "G12-sure-of-itself": (
+        in_slice("weights: {token_probability: 1}"),
+        "token_probability counts most, and it comes from the generator itself",
     ),
     "no-judge": (in_slice("preset: independent"), "judge has a weight but is not set up"),
     "idle-hypothesis": (in_slice("hypothesis: {auto: 0.9}"), "not used until allow_uncertified"),

@@ -1,0 +1,164 @@
+"""Measure whether several independent generations agree with an output (G12)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sureline.application.opinions.generations import ask_again
+from sureline.application.ports.models import ModelClient
+from sureline.core.checks.parse import parse_output
+from sureline.core.checks.paths import ABSENT
+from sureline.core.checks.reading import quote
+from sureline.core.gate.vectors import vector_fault
+from sureline.core.opinions.agreement import agreement
+from sureline.core.opinions.json_reply import read_object
+from sureline.core.opinions.text_agreement import Saying, TextAgreement, text_agreement
+from sureline.core.values.finding import Finding
+from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal, SignalKind
+from sureline.errors import EmbeddingFailed
+
+NAME, KIND = "consistency", SignalKind.SELF_REPORT
+"""The answers are the generator's own: a model that is consistently wrong agrees with itself."""
+
+FEWEST = 2
+
+Embed = Callable[[SlicePolicy, Sequence[str]], Awaitable[NDArray[np.float32]]]
+"""Gives one unit vector per text, shape (texts, dimension), zeros for a text with nothing in it.
+
+Raises EmbeddingFailed.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencySource:
+    """Compares an output with the generations that came with it, or asks the generator for some.
+
+    `embed` turns texts into vectors as the slice's policy says.
+    """
+
+    client: ModelClient
+    new_nonce: Callable[[], str]
+    embed: Embed
+    name: str = NAME
+    kind: SignalKind = KIND
+
+    def wanted(self, proposal: Proposal, policy: SlicePolicy) -> bool:
+        """Tell whether there are generations to compare with, or the generator may be asked."""
+        how = policy.consistency
+        if how is None:
+            return False
+        return bool(proposal.generations) or (how.ask and policy.generator is not None)
+
+    async def measure(self, proposal: Proposal, policy: SlicePolicy) -> Signal:
+        """Return the signal.
+
+        Generations that no trusted caller vouches for are claims, and so is the task that the
+        generator would be asked again: an agent could choose either so that it agrees with the
+        output, and the signal is `not_applicable(claimed)` (G34). So it is with a single
+        generation (`too_few_generations`) and with an output that has nothing in it
+        (`nothing_to_compare`). An output that cannot be read or compared and vectors that are none
+        give `failed`. Raises ModelFailed where the generator cannot be asked.
+        """
+        if not proposal.trusted:
+            return Signal.not_applicable(NAME, KIND, "claimed")
+        parsed = parse_output(proposal.output, structured=policy.checks.structured)
+        if not parsed.ok:
+            return Signal.failed(NAME, KIND, "unreadable_output")
+        if len(proposal.generations) in range(1, FEWEST):
+            return Signal.not_applicable(NAME, KIND, "too_few_generations")
+        others, detail = await self._others(proposal, policy)
+        detail = {"generations": len(others), **detail}
+        unread = sum(one is ABSENT for one in others)
+        if unread:
+            detail["unreadable"] = unread
+        if isinstance(parsed.value, str):
+            return await self._by_text(parsed.value, others, policy, detail)
+        return _by_field(parsed.value, others, detail)
+
+    async def _others(
+        self, proposal: Proposal, policy: SlicePolicy
+    ) -> tuple[list[object], dict[str, Any]]:
+        """Return what to compare with, read, and where it is from. Raises ModelFailed."""
+        structured = policy.checks.structured
+        if proposal.generations:
+            return [_read(one, structured=structured) for one in proposal.generations], {}
+        asked = await ask_again(self.client, proposal, policy, new_nonce=self.new_nonce)
+        answers = [_answer(text, structured=structured) for text in asked.texts]
+        return answers, asked.card.detail
+
+    async def _by_text(
+        self, output: str, others: Sequence[object], policy: SlicePolicy, detail: dict[str, Any]
+    ) -> Signal:
+        assert policy.consistency is not None
+        known = [output, *(one for one in others if isinstance(one, str))]
+        try:
+            vectors = _vectors(await self.embed(policy, known), len(known))
+            sayings = iter([Saying(text=t, vector=next(vectors)) for t in known])
+        except EmbeddingFailed:
+            return Signal.failed(NAME, KIND, "embedding_failed", detail=detail)
+        first = next(sayings)
+        if first.vector is None:
+            return Signal.not_applicable(NAME, KIND, "nothing_to_compare", detail=detail)
+        said = [next(sayings) if isinstance(one, str) else None for one in others]
+        found = text_agreement(first, said, policy.consistency.similarity)
+        detail |= {"agreeing": found.agreeing, "largest_other": found.largest_other}
+        return Signal.measured(NAME, KIND, found.value, detail=detail, findings=_differing(found))
+
+
+def _read(generation: object, *, structured: bool) -> object:
+    """Return a generation, read as an output is; ABSENT if it cannot be."""
+    parsed = parse_output(generation, structured=structured)
+    return parsed.value if parsed.ok else ABSENT
+
+
+def _answer(text: str | None, *, structured: bool) -> object:
+    """Return a model's reply as an output: the object in it, or the text."""
+    if text is None:
+        return ABSENT
+    if not structured:
+        return _read(text.strip(), structured=False)
+    fields = read_object(text).fields
+    return ABSENT if fields is None else fields
+
+
+def _by_field(output: object, others: Sequence[object], detail: Mapping[str, Any]) -> Signal:
+    if output in ({}, []):
+        return Signal.not_applicable(NAME, KIND, "nothing_to_compare", detail=detail)
+    found = agreement(output, others)
+    if found is None:
+        return Signal.failed(NAME, KIND, "too_many_fields", detail=detail)
+    return Signal.measured(
+        NAME,
+        KIND,
+        found.value,
+        detail={**detail, "fields": found.fields, "lowest": found.lowest},
+        findings=found.findings,
+    )
+
+
+def _differing(found: TextAgreement) -> tuple[Finding, ...]:
+    differing = found.generations - found.agreeing
+    if not differing:
+        return ()
+    message = f"{differing} of {found.generations} further generations say something else"
+    if found.instead is not None:
+        message += f"; {found.largest_other} of them much like {quote(found.instead)}"
+    return (Finding(code="generations_differ", message=f"{message}."),)
+
+
+def _vectors(rows: NDArray[np.float32], count: int) -> Iterator[NDArray[np.float32] | None]:
+    """Yield the vectors, None for those of texts with nothing in them. Raises EmbeddingFailed."""
+    if rows.ndim != 2 or len(rows) != count:
+        raise EmbeddingFailed(f"expected {count} vectors, got an array of shape {rows.shape}")
+    for row in rows:
+        fault = vector_fault(row, rows.shape[1])
+        if fault == "bad_vector":
+            raise EmbeddingFailed("the embedder gave a vector that is none of unit length")
+        yield None if fault else row
