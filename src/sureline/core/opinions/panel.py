@@ -42,18 +42,18 @@ def verdict_words(verdict: Verdict) -> tuple[Finding, ...]:
     """Return what a judge said in its own words."""
     if verdict.votes:
         return panel_words(verdict.votes)
-    if verdict.reason is None:
+    if verdict.words is None:
         return ()
-    return (Finding(code=verdict.failure_mode or "reason", message=verdict.reason),)
+    return (Finding(code=verdict.code or "reason", message=verdict.words),)
 
 
 def _card(vote: Vote) -> dict[str, Any]:
     verdict = vote.verdict
     if verdict is None:
         return {"asked": vote.asked, "reason": vote.fault, **vote.detail}
-    said = {"agrees": verdict.agrees, "confidence": verdict.confidence}
-    if verdict.failure_mode is not None:
-        said |= {"failure_mode": verdict.failure_mode}
+    said: dict[str, Any] = {"agrees": verdict.agrees, "confidence": verdict.confidence}
+    if verdict.code is not None:
+        said["failure_mode"] = verdict.code
     return {"asked": vote.asked, **said, **(verdict.card.detail if verdict.card else {})}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 from sureline.core.values.finding import Finding
 from sureline.core.values.model_card import ModelCard
 
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """A judge's answer: `agrees` is a true boolean, `confidence` is finite in [0, 1].
 
-    `failure_mode` is a short code that never quotes the output; the judge's own words, which may,
-    are the `reason`. `card` says which model gave it and how; None for a judge that is no model.
-    The verdict of a panel has its `votes`, and no card of its own.
+    `failure_mode` is a short code that does not quote the output, such as `invented`; the judge's
+    own words, which may, are the `reason`. `card` says which model gave it and how; None for a
+    judge that is no model. The verdict of a panel has its `votes`, and no card of its own.
     """
 
     agrees: bool
@@ -26,6 +29,18 @@ class Verdict:
     model: str | None = None
     card: ModelCard | None = None
     votes: tuple[Vote, ...] = ()
+
+    @property
+    def code(self) -> str | None:
+        """Return the failure mode as a signal's detail may keep it: words are `other`."""
+        mode = self.failure_mode
+        return mode if mode is None or _CODE.fullmatch(mode) else "other"
+
+    @property
+    def words(self) -> str | None:
+        """Return all that the judge said in words, None if nothing."""
+        mode = None if self.failure_mode == self.code else self.failure_mode
+        return ": ".join(words for words in (mode, self.reason) if words) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
