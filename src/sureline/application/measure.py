@@ -26,8 +26,8 @@ class History(Protocol):
 
     async def look_up(
         self, proposal: Proposal, policy: SlicePolicy, verdict_mark: int
-    ) -> tuple[Signal, bytes | None, str]:
-        """Return the signal, the vector to store (None if there is none) and its model."""
+    ) -> tuple[Signal, bytes | None, str | None]:
+        """Return the signal, and the vector to store with its model (None if there is none)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

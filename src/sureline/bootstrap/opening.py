@@ -90,7 +90,7 @@ def _decider(store: Store, currents: Currents, plugins: Plugins, workspace: str)
         measurer=Measurer(
             sources=plugins.signals,
             opinions=opinion_sources(plugins, client),
-            history=open_history(store, plugins),
+            history=open_history(store, plugins, workspace),
             validators={name: validator_for_model(model) for name, model in plugins.models.items()},
         ),
         judge=judge_of(plugins, client),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from sureline.adapters.jobs.embedded import EmbeddedJobs
-from sureline.adapters.search.check import CheckReport, check
+from sureline.adapters.search.check import CheckReport
 from sureline.adapters.storage.store import Store
 from sureline.application.audit import Auditor
 from sureline.application.calibrations import Calibrations
@@ -27,7 +27,7 @@ from sureline.application.recalibrate import Recalibrator
 from sureline.application.reporter import Reporter
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
-from sureline.bootstrap.histories import case_index, chosen_embedder
+from sureline.bootstrap.histories import check_cases
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
 
@@ -119,12 +119,7 @@ class Services:
 
     async def check_cases(self) -> CheckReport:
         """Rebuild the search in past cases and compare it with the ledger (H15)."""
-        index = case_index(self.store, chosen_embedder(self.plugins), self.plugins)
-        try:
-            await index.refresh()
-            return await check(index, self.ledger)
-        finally:
-            index.close()
+        return await check_cases(self.store, self.plugins)
 
     def close(self) -> None:
         """Write what is pending and let go of the store."""
