@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -42,8 +43,9 @@ FIGURES = (
     "retries",
     "cached",
 )
-"""What is summed of each kind of opinion; see OpinionSums."""
+"""What is summed of each kind of opinion; OpinionSums says what each one is."""
 
+_ONE = (1,) + (0,) * (len(FIGURES) - 1)
 _MOST = 2**53
 _CODE = re.compile(r"[a-z0-9_.\-]{1,48}", re.ASCII | re.IGNORECASE)
 _NAME = 160
@@ -105,7 +107,11 @@ def uses_in(body: bytes) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
     except (ValueError, KeyError, TypeError, AttributeError):
         return
     for name, entry in signals:
-        if isinstance(entry, Mapping) and _is_opinion(entry):
+        if not isinstance(entry, Mapping) or not _is_opinion(entry):
+            continue
+        if entry.get("state") == SignalState.NOT_SAMPLED:
+            yield _left_out(str(name)[:_NAME]), _ONE
+        else:
             yield _use(str(name)[:_NAME], entry)
 
 
@@ -132,6 +138,14 @@ def detail_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_opinion(entry: Mapping[str, Any]) -> bool:
     return entry.get("kind") == SignalKind.JUDGE or "asked" in detail_of(entry)
+
+
+@lru_cache(maxsize=64)
+def _left_out(name: str) -> OpinionKey:
+    """Return what most outputs of a judged slice count as."""
+    return OpinionKey(
+        signal=name, asked="", answered="", end=End.NOT_SAMPLED, reason="", duration=UNTIMED
+    )
 
 
 def _use(name: str, entry: Mapping[str, Any]) -> tuple[OpinionKey, tuple[int, ...]]:
