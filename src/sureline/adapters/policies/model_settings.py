@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -15,6 +16,7 @@ FAMILY = "a text such as gpt"
 TEMPERATURE = "a number from 0 to 2"
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
+from sureline.core.values.model_names import same_model
 
 
 class GeneratorSettings(Settings):
@@ -49,6 +51,18 @@ class JudgeSettings(Settings):
         expected=RATE,
         meaning="A refutation at this confidence or above always goes to a person.",
     )
+    panel: Annotated[list[Text], Field(max_length=8)] = setting(
+        [],
+        expected="a list of up to 8 names of models",
+        meaning="Further models that are asked at the same time. One that refutes firmly is enough "
+        "to refute; agreement needs all that answered.",
+    )
+    quorum: Annotated[int, Field(ge=1, le=9)] | None = setting(
+        None,
+        expected="a whole number, 1 or more",
+        meaning="How many of all judges must answer, by default the majority; with fewer the "
+        "judge has failed.",
+    )
     guidance: Text | None = setting(
         None,
         expected="a text",
@@ -68,6 +82,15 @@ class JudgeSettings(Settings):
         expected=TRUTH,
         meaning="Admit a judge that is the very model that made the output.",
     )
+
+    @model_validator(mode="after")
+    def _several_judges(self) -> JudgeSettings:
+        names = [self.model, *self.panel]
+        if any(same_model(one, two) for one, two in combinations(names, 2)):
+            raise ValueError("panel names a model twice; the same model is no second opinion")
+        if self.quorum is not None and self.quorum > len(names):
+            raise ValueError(f"quorum is {self.quorum}, but there are {len(names)} judges")
+        return self
 
 
 class DeductionSettings(Settings):
