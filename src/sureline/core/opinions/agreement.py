@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sureline.core.canonical import json_bytes
 from sureline.core.checks.paths import ABSENT, render_path
-from sureline.core.checks.result import cut
+from sureline.core.checks.result import MAX_FINDINGS, cut
 from sureline.core.values.finding import Finding
 
 MAX_FIELDS = 2000
@@ -141,7 +141,8 @@ def _findings(
         others,
         key=lambda steps: (-len(others[steps]), order.get(steps, len(order)), _path(steps) or ""),
     )
-    return cut([_finding(steps, places, others[steps], n) for steps in ranked])
+    told = [_finding(steps, places, others[steps], n) for steps in ranked[:MAX_FINDINGS]]
+    return cut(told, len(ranked))
 
 
 def _finding(
