@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from sureline.adapters.policies.setting import RATE, TRUTH, Rate, Settings, Text, setting
+from sureline.core.values.model_names import same_model
 
 MODEL = 'the name of a model such as "openai:gpt-5-mini"'
 FAMILY = "a text such as gpt"
@@ -16,7 +17,6 @@ FAMILY = "a text such as gpt"
 TEMPERATURE = "a number from 0 to 2"
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
-from sureline.core.values.model_names import same_model
 
 
 class GeneratorSettings(Settings):
