@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sureline.core.gate.canaries import JUDGE, ROLES, evaluator_in, identity_of
+from sureline.core.gate.canaries import JUDGE, ROLES, evaluators_in, identity_of
 from sureline.core.opinions.canary_run import Evaluator
-from sureline.core.values.policy import Policy, SlicePolicy
+from sureline.core.values.policy import JudgePolicy, Policy, SlicePolicy
 from sureline.errors import InvalidInput, UnknownSlice
 
 CANARY_SLICE = "canaries"
@@ -43,16 +43,16 @@ def examinees(
     found: dict[str, list[tuple[Evaluator, SlicePolicy]]] = {}
     for one in ROLES if role is None else (role,):
         for key in keys:
-            evaluator = evaluator_in(one, policy.slices[key], None)
-            if evaluator is not None:
+            for evaluator in evaluators_in(one, policy.slices[key]):
                 asked = (evaluator, policy.slices[key])
                 found.setdefault(identity_of(evaluator), []).append(asked)
     return tuple(_examinee(same) for same in found.values())
 
 
 def _examinee(same: Sequence[tuple[Evaluator, SlicePolicy]]) -> Examinee:
-    """Return one examinee of the slices that ask it alike."""
+    """Return one examinee of the slices that ask it alike; of a panel, each judge by itself."""
     evaluator, first = same[0]
+    judge = None if first.judge is None else _alone(first.judge, evaluator.asked)
     judges = evaluator.role == JUDGE
     return Examinee(
         evaluator=evaluator,
@@ -60,10 +60,14 @@ def _examinee(same: Sequence[tuple[Evaluator, SlicePolicy]]) -> Examinee:
         bound=tuple(one.key for _, one in same if _binds(evaluator.role, one)),
         policy=SlicePolicy(
             key=CANARY_SLICE,
-            judge=first.judge if judges else None,
+            judge=judge if judges else None,
             self_evaluation=None if judges else first.self_evaluation,
         ),
     )
+
+
+def _alone(judge: JudgePolicy, model: str) -> JudgePolicy:
+    return replace(judge, model=model, panel=(), quorum=None)
 
 
 def _binds(role: str, policy: SlicePolicy) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from sureline.core.canonical import canonical_json
 from sureline.core.opinions import evaluation_prompt, judge_prompt
 from sureline.core.opinions.canary_run import Evaluator
+from sureline.core.opinions.deductions import deductions_hash
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.signal import Signal, SignalState
 
@@ -23,28 +24,36 @@ Standings = Mapping[str, bool]
 """Whether the latest complete run of an evaluator was passed, by its identity."""
 
 
-def evaluator_in(role: str, policy: SlicePolicy, answered: str | None) -> Evaluator | None:
-    """Return who has a role in a slice, None if nobody has; `answered` is the id that answers."""
+def evaluators_in(role: str, policy: SlicePolicy) -> tuple[Evaluator, ...]:
+    """Return who has a role in a slice: nobody, one model, or each of a panel of judges.
+
+    Which id answers is left open.
+    """
     judge, evaluation = policy.judge, policy.self_evaluation
     if role == JUDGE and judge is not None:
-        return Evaluator(
-            role=role,
-            asked=judge.model,
-            answered=answered,
-            prompt=judge_prompt.TEMPLATE_HASH,
-            guidance=None if judge.guidance is None else _digest(judge.guidance),
-            temperature=judge.temperature,
+        return tuple(
+            Evaluator(
+                role=role,
+                asked=model,
+                answered=None,
+                prompt=judge_prompt.TEMPLATE_HASH,
+                guidance=None if judge.guidance is None else _digest(judge.guidance),
+                temperature=judge.temperature,
+            )
+            for model in judge.models
         )
     if role == SELF_EVALUATION and evaluation is not None:
-        return Evaluator(
-            role=role,
-            asked=evaluation.model,
-            answered=answered,
-            prompt=evaluation_prompt.TEMPLATE_HASH,
-            deductions=_digest(evaluation.deductions),
-            temperature=evaluation.temperature,
+        return (
+            Evaluator(
+                role=role,
+                asked=evaluation.model,
+                answered=None,
+                prompt=evaluation_prompt.TEMPLATE_HASH,
+                deductions=deductions_hash(evaluation.deductions),
+                temperature=evaluation.temperature,
+            ),
         )
-    return None
+    return ()
 
 
 def identity_of(evaluator: Evaluator) -> str:
@@ -69,32 +78,18 @@ def barred_roles(
     """Return the roles whose models do not count, and why: `NOT_RUN` or `FAILED`.
 
     `answers` are the ids that answered to the names that were asked, `latest` those that did so
-    before. Where several answered to one name, each must have passed.
+    before. Where several models judge, or several answered to one name, each must have passed.
     """
     barred = {}
     for role in bound_roles(policy):
-        fault = _fault(role, policy, latest, answers, standings)
-        if fault is not None:
-            barred[role] = fault
+        passed = [
+            standings.get(identity_of(replace(one, answered=answered)))
+            for one in evaluators_in(role, policy)
+            for answered in answers.get(one.asked) or (latest.get(one.asked),)
+        ]
+        if not all(passed):
+            barred[role] = FAILED if False in passed else NOT_RUN
     return barred
-
-
-def _fault(
-    role: str,
-    policy: SlicePolicy,
-    latest: Mapping[str, str],
-    answers: Mapping[str, tuple[str, ...]],
-    standings: Standings,
-) -> str | None:
-    known = evaluator_in(role, policy, None)
-    if known is None:
-        return None
-    for answered in answers.get(known.asked) or (latest.get(known.asked),):
-        evaluator = evaluator_in(role, policy, answered)
-        passed = None if evaluator is None else standings.get(identity_of(evaluator))
-        if not passed:
-            return NOT_RUN if passed is None else FAILED
-    return None
 
 
 def without_barred(signals: Iterable[Signal], barred: Mapping[str, str]) -> tuple[Signal, ...]:
