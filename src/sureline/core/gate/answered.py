@@ -8,8 +8,9 @@ that answers. The first id seen behind a name is taken for the one that the poli
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sureline.core.canonical import canonical_json
 from sureline.core.values.policy import SlicePolicy
@@ -42,8 +43,9 @@ class ModelsSeen:
 
 def second_models(policy: SlicePolicy) -> tuple[str, ...]:
     """Return the names of the models whose opinions a slice asks for, sorted."""
-    roles = (policy.judge, policy.self_evaluation)
-    names = {role.model for role in roles if role is not None}
+    names = set(policy.judge.models) if policy.judge is not None else set()
+    if policy.self_evaluation is not None:
+        names.add(policy.self_evaluation.model)
     if policy.consistency is not None and policy.consistency.ask and policy.generator is not None:
         names.add(policy.generator.model)
     return tuple(sorted(names))
@@ -51,7 +53,8 @@ def second_models(policy: SlicePolicy) -> tuple[str, ...]:
 
 def answers_in(signals: Iterable[Signal]) -> dict[str, str]:
     """Return the ids that answered, by the names that were asked."""
-    pairs = ((one.detail.get("asked"), one.detail.get("model")) for one in signals)
+    cards = _cards(one.detail for one in signals)
+    pairs = ((one.get("asked"), one.get("model")) for one in cards)
     return {asked: model for asked, model in pairs if asked and model}
 
 
@@ -60,3 +63,12 @@ def measurement_with(measurement_hash: str, others: Mapping[str, str]) -> str:
     if not others:
         return measurement_hash
     return hashlib.sha256(canonical_json([measurement_hash, dict(others)])).hexdigest()
+
+
+def _cards(details: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the details of signals, and of a panel those of each of its judges."""
+    for detail in details:
+        yield detail
+        listed = detail.get("cards")
+        if isinstance(listed, list | tuple):
+            yield from (one for one in listed if isinstance(one, Mapping))
