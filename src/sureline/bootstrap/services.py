@@ -17,6 +17,7 @@ from sureline.application.decide import Decider
 from sureline.application.jobs import scheduled_jobs
 from sureline.application.label import Labeller
 from sureline.application.logbook import Logbook
+from sureline.application.opinion_health import HealthReader
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.jobs import Jobs
@@ -75,6 +76,12 @@ class Services:
     def logbook(self) -> Logbook:
         """Return what tells which changes there were."""
         return Logbook(ledger=self.ledger, registry=self.registry, workspace=self.workspace)
+
+    @property
+    def opinion_health(self) -> HealthReader:
+        """Return what reads how second opinions are doing."""
+        counts = self.store.opinions
+        return HealthReader(counts=counts, clock=self.clock, workspace=self.workspace)
 
     @property
     def watcher(self) -> Watcher:

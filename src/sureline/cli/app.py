@@ -47,6 +47,9 @@ COMMANDS = {
         "sureline.cli.calibration:calibration_app", "Activate calibrations, and take them back."
     ),
     "watch": Entry("sureline.cli.watch:watch", "Test precision and scores of every slice now."),
+    "opinions": Entry(
+        "sureline.cli.opinions:opinions", "Show how judges and evaluators do, model by model."
+    ),
     "logbook": Entry("sureline.cli.logbook:logbook", "List what changed, when and by whom."),
     "certify": Entry("sureline.cli.certify:certify", "Certify a threshold from a file; no store."),
     "cost": Entry("sureline.cli.cost:cost", "Estimate what a gate would save."),

@@ -49,7 +49,7 @@ def test_the_tail_is_that_of_fishers_exact_test(before: int, now: int) -> None:
 
 @pytest.mark.parametrize(("asks", "seen"), [(60, 0.75), (100, 0.97)])
 def test_a_jump_from_2_to_20_percent_is_seen_within_100_asks(asks: int, seen: float) -> None:
-    """Even where ten series share a tenth of a false alarm a year, among hourly looks."""
+    """Even where a tenth of a false alarm a year is shared by four series and hourly looks."""
     chance = np.random.default_rng(20261130)
     alertness = Alertness(alpha=0.1, series=4)
     alarms = [
@@ -67,7 +67,8 @@ def test_a_jump_from_2_to_20_percent_is_seen_within_100_asks(asks: int, seen: fl
 def test_an_outage_is_seen_within_a_handful_of_asks(series: int) -> None:
     """Where 2 % failed before, six failures in a row are enough."""
     found = spike(rate(20, 1_000), rate(6, 6), Alertness(series=series))
-    assert found.alarm and found.rose
+    assert found.alarm
+    assert found.rose
 
 
 @pytest.mark.parametrize(
