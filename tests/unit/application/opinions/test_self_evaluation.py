@@ -1,4 +1,4 @@
-"""A self-evaluation through a gate: each reply ends in the right state, and no number is made up."""
+"""A self-evaluation through a gate: each reply ends in the right state, no number is made up."""
 
 from __future__ import annotations
 
