@@ -124,32 +124,35 @@ class ModelServer:
 
 
 async def _do(step: Step, wire: Wire, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+    """Do what a step says; tell whether the connection lives on."""
+    if isinstance(step, Slow):
+        await asyncio.sleep(step.seconds)
+        step = step.then
+    if isinstance(step, Say | Fault | Raw):
+        writer.write(_whole(step, wire, asked))
+        await writer.drain()
+        return True
     match step:
-        case Slow():
-            await asyncio.sleep(step.seconds)
-            return await _do(step.then, wire, asked, writer)
         case Never():
             await asyncio.Event().wait()
         case Reset():
             writer.transport.abort()
         case CutOff():
-            whole = _json_answer(200, {}, wire.write(Say("yes"), asked.model))
-            head, _, body = whole.partition(b"\r\n\r\n")
+            head, _, body = _whole(Say("yes"), wire, asked).partition(b"\r\n\r\n")
             writer.write(head + b"\r\n\r\n" + body[: step.bytes])
-            await writer.drain()
         case Endless():
             await _pour(step.bytes, writer)
-        case Raw():
-            body = step.body if isinstance(step.body, bytes) else json.dumps(step.body).encode()
-            writer.write(_answer(step.status, step.headers, step.kind, body))
-        case Fault():
-            error = wire.error(step.status, step.text)
-            writer.write(_json_answer(step.status, step.headers, error))
-        case Say():
-            answer = wire.write(step, asked.model)
-            writer.write(_json_answer(200, step.headers, answer))
     await writer.drain()
-    return isinstance(step, Say | Fault | Raw)
+    return False
+
+
+def _whole(step: Say | Fault | Raw, wire: Wire, asked: Asked) -> bytes:
+    if isinstance(step, Raw):
+        body = step.body if isinstance(step.body, bytes) else json.dumps(step.body).encode()
+        return _answer(step.status, step.headers, step.kind, body)
+    if isinstance(step, Fault):
+        return _json_answer(step.status, step.headers, wire.error(step.status, step.text))
+    return _json_answer(200, step.headers, wire.write(step, asked.model))
 
 
 async def _pour(most: int | None, writer: asyncio.StreamWriter) -> None:

@@ -5,31 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sureline.application.opinions.consistency import ConsistencySource, Embed
+from sureline.adapters.models.client import PydanticAIClient
+from sureline.application.opinions.consistency import ConsistencySource
 from sureline.application.opinions.judge import ModelJudge
 from sureline.application.opinions.self_evaluation import SelfEvaluator
 from sureline.application.opinions.token_probability import TokenProbability
-from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
+from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import Judge, Opinion
-from sureline.bootstrap.histories import chosen_embedder
+from sureline.bootstrap.histories import embedding_models
 from sureline.bootstrap.plugins import Plugins
-from sureline.core.values.policy import SlicePolicy
-from sureline.errors import ModelFailed
-
-
-class _NoModels:
-    """Stands in until a client can be made."""
-
-    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
-        raise ModelFailed("not_installed")
 
 
 def model_client_of(plugins: Plugins) -> ModelClient:
     """Return what asks models: the program's own client, or the providers' (made at first use)."""
-    return plugins.model_client or _NoModels()
+    return plugins.model_client or PydanticAIClient(plugins.limits, plugins.clock)
 
 
 def judge_of(plugins: Plugins, client: ModelClient) -> Judge:
@@ -42,19 +31,10 @@ def opinion_sources(plugins: Plugins, client: ModelClient) -> Sequence[Opinion]:
     plugged = {source.name for source in plugins.signals}
     own: tuple[Opinion, ...] = (
         SelfEvaluator(client=client, new_nonce=new_nonce),
-        ConsistencySource(client=client, new_nonce=new_nonce, embed=_embed(plugins)),
+        ConsistencySource(client=client, new_nonce=new_nonce, model_for=embedding_models(plugins)),
         TokenProbability(),
     )
     return tuple(one for one in own if one.name not in plugged)
-
-
-def _embed(plugins: Plugins) -> Embed:
-    embedder = chosen_embedder(plugins)
-
-    async def embed(_: SlicePolicy, texts: Sequence[str]) -> NDArray[np.float32]:
-        return await embedder.embed(texts)
-
-    return embed
 
 
 def new_nonce() -> str:
