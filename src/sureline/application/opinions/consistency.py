@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sureline.application.opinions.generations import ask_again
+from sureline.application.ports.embedder import Embedded, EmbeddingModel
 from sureline.application.ports.models import ModelClient
 from sureline.core.checks.parse import parse_output
 from sureline.core.checks.paths import ABSENT
@@ -29,23 +27,17 @@ NAME, KIND = "consistency", SignalKind.SELF_REPORT
 
 FEWEST = 2
 
-Embed = Callable[[SlicePolicy, Sequence[str]], Awaitable[NDArray[np.float32]]]
-"""Gives one unit vector per text, shape (texts, dimension), zeros for a text with nothing in it.
-
-Raises EmbeddingFailed.
-"""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsistencySource:
     """Compares an output with the generations that came with it, or asks the generator for some.
 
-    `embed` turns texts into vectors as the slice's policy says.
+    `model_for` knows embedders by the name that a slice's policy has for them.
     """
 
     client: ModelClient
     new_nonce: Callable[[], str]
-    embed: Embed
+    model_for: Callable[[str], EmbeddingModel]
     name: str = NAME
     kind: SignalKind = KIND
 
@@ -97,19 +89,24 @@ class ConsistencySource:
         self, output: str, others: Sequence[object], policy: SlicePolicy, detail: dict[str, Any]
     ) -> Signal:
         assert policy.consistency is not None
-        known = [output, *(one for one in others if isinstance(one, str))]
+        texts = [output, *(one for one in others if isinstance(one, str))]
+        name = policy.history.embedder
         try:
-            vectors = _vectors(await self.embed(policy, known), len(known))
-            sayings = iter([Saying(text=t, vector=next(vectors)) for t in known])
+            found = await self.model_for(name).embedded(texts)
+            sayings = iter(_sayings(texts, found))
         except EmbeddingFailed:
             return Signal.failed(NAME, KIND, "embedding_failed", detail=detail)
+        detail["embedder"] = found.model_id
+        if found.answered is not None and "asked" not in detail:
+            detail |= {"asked": name, "model": found.answered}
         first = next(sayings)
         if first.vector is None:
             return Signal.not_applicable(NAME, KIND, "nothing_to_compare", detail=detail)
         said = [next(sayings) if isinstance(one, str) else None for one in others]
-        found = text_agreement(first, said, policy.consistency.similarity)
-        detail |= {"agreeing": found.agreeing, "largest_other": found.largest_other}
-        return Signal.measured(NAME, KIND, found.value, detail=detail, findings=_differing(found))
+        agreed = text_agreement(first, said, policy.consistency.similarity)
+        detail |= {"agreeing": agreed.agreeing, "largest_other": agreed.largest_other}
+        findings = _differing(agreed)
+        return Signal.measured(NAME, KIND, agreed.value, detail=detail, findings=findings)
 
 
 def _read(generation: object, *, structured: bool) -> object:
@@ -153,12 +150,18 @@ def _differing(found: TextAgreement) -> tuple[Finding, ...]:
     return (Finding(code="generations_differ", message=f"{message}."),)
 
 
-def _vectors(rows: NDArray[np.float32], count: int) -> Iterator[NDArray[np.float32] | None]:
-    """Yield the vectors, None for those of texts with nothing in them. Raises EmbeddingFailed."""
-    if rows.ndim != 2 or len(rows) != count:
-        raise EmbeddingFailed(f"expected {count} vectors, got an array of shape {rows.shape}")
-    for row in rows:
-        fault = vector_fault(row, rows.shape[1])
-        if fault == "bad_vector":
-            raise EmbeddingFailed("the embedder gave a vector that is none of unit length")
-        yield None if fault else row
+def _sayings(texts: Sequence[str], found: Embedded) -> list[Saying]:
+    """Return the texts with their vectors, none for one with nothing in it.
+
+    Raises EmbeddingFailed for vectors that are none.
+    """
+    rows = found.rows
+    if len(rows) != len(texts):
+        raise EmbeddingFailed(f"expected {len(texts)} vectors, got {len(rows)}")
+    faults = [vector_fault(row, found.dimension) for row in rows]
+    if "bad_vector" in faults:
+        raise EmbeddingFailed("the embedder gave a vector that is none of unit length")
+    return [
+        Saying(text=text, vector=None if fault else row)
+        for text, row, fault in zip(texts, rows, faults, strict=True)
+    ]
