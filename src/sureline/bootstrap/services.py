@@ -90,6 +90,7 @@ class Services:
             ledger=self.ledger,
             registry=self.registry,
             policies=self.policies,
+            opinions=self.opinion_health,
             clock=self.clock,
             workspace=self.workspace,
         )

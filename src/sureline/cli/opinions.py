@@ -53,11 +53,7 @@ def show_health(report: HealthReport) -> None:
     if not report.opinions:
         say(f"no second opinions from {report.first} to {report.last}")
         return
-    print_table(
-        f"Second opinions from {report.first} to {report.last}",
-        ("slice", "signal", "model", "asked", "answered", "against", "mean", "left out", "state"),
-        [_answers(one) for one in report.opinions],
-    )
+    show_answers(report)
     print_table(
         "What they took",
         (
@@ -78,6 +74,15 @@ def show_health(report: HealthReport) -> None:
         for sentence in _remarks(one):
             say(f"{one.slice_key}: {sentence}")
     show_alarms(report)
+
+
+def show_answers(report: HealthReport) -> None:
+    """Write how often opinions were asked for, answered, and against an output."""
+    print_table(
+        f"Second opinions from {report.first} to {report.last}",
+        ("slice", "signal", "model", "asked", "answered", "against", "mean", "left out", "state"),
+        [_answers(one) for one in report.opinions],
+    )
 
 
 def show_alarms(report: HealthReport) -> None:

@@ -19,6 +19,7 @@ from sureline.core.values.opinion_use import (
     End,
     OpinionKey,
     uses_in,
+    uses_of,
 )
 from sureline.core.values.signal import Signal, SignalKind
 
@@ -36,8 +37,9 @@ def uses(*signals: Signal) -> list[tuple[OpinionKey, dict[str, int]]]:
         }
         for one in signals
     }
-    encoded = json_bytes({"signals": body})
-    return [(key, dict(zip(FIGURES, found, strict=True))) for key, found in uses_in(encoded)]
+    read = list(uses_in(json_bytes({"signals": body})))
+    assert read == list(uses_of(signals)), "counted while deciding as from the ledger"
+    return [(key, dict(zip(FIGURES, found, strict=True))) for key, found in read]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from sureline.core.values.signal import SignalKind, SignalState, unit_interval_fault
+from sureline.core.values.signal import Signal, SignalKind, SignalState, unit_interval_fault
 
 HALF = 0.5
 """A value below this speaks against the output."""
@@ -113,6 +113,20 @@ def uses_in(body: bytes) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
             yield _left_out(str(name)[:_NAME]), _ONE
         else:
             yield _use(str(name)[:_NAME], entry)
+
+
+def uses_of(signals: Iterable[Signal]) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
+    """Yield the opinions among signals as `uses_in` does for their JSON."""
+    for signal in signals:
+        entry = {
+            "state": signal.state,
+            "value": signal.value,
+            "kind": signal.kind,
+            "reason": signal.reason,
+            "detail": signal.detail,
+        }
+        if _is_opinion(entry):
+            yield _use(signal.name[:_NAME], entry)
 
 
 def end_of(entry: Mapping[str, Any]) -> End:
