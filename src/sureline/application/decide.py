@@ -140,7 +140,8 @@ class Decider:
             return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
         try:
             async with asyncio.timeout(seconds):
-                verdict = await self.judge.judge(case.proposal, case.policy)
+                asked = replace(case.proposal, deadline=seconds)
+                verdict = await self.judge.judge(asked, case.policy)
         except TimeoutError:
             return Signal.failed("judge", SignalKind.JUDGE, "deadline")
         except ModelFailed as error:
