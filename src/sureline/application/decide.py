@@ -60,9 +60,10 @@ class Decider:
         if prior.existing is not None:
             return replay(prior.existing, identity)
         case = await self._open(proposal, prior, identity)
+        noted = case.current.seen
 
         measured = await self.measurer.measure(case, prior.verdict_mark)
-        case = case.measured_by(measured.signals)
+        case = self._measured_by(case, measured.signals)
         assessed = self._assess(case, measured, measured.signals)
         judging = should_judge(
             assessed,
@@ -75,7 +76,7 @@ class Decider:
         if case.policy.judge is not None:
             left = self._seconds_left(case, started)
             signals = (*measured.signals, await self._judge(case, judging, left))
-            case = case.measured_by(signals)
+            case = self._measured_by(case, signals)
             assessed = self._assess(case, measured, signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
@@ -90,9 +91,8 @@ class Decider:
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
-        news = case.current.seen.news(answers_in(assessed.signals))
-        if news:
-            await self.models.observe(news)
+        if case.current.names:
+            await self.models.observe(noted, self._answers(case, assessed.signals))
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
@@ -121,6 +121,18 @@ class Decider:
             now=self.clock.now(),
             secret=self.secret,
         )
+
+    def _measured_by(self, case: Case, signals: tuple[Signal, ...]) -> Case:
+        """Return the case as the models that gave these signals make it."""
+        if not case.current.names:
+            return case
+        answers = self._answers(case, signals)
+        return case.measured_by(self.models.known(case.current.seen, answers), answers)
+
+    @staticmethod
+    def _answers(case: Case, signals: tuple[Signal, ...]) -> dict[str, tuple[str, ...]]:
+        """Return the ids that answered to the names that the slice asks."""
+        return answers_in((one.detail for one in signals), case.current.names)
 
     @staticmethod
     def _assess(case: Case, measured: Measurements, signals: tuple[Signal, ...]) -> Assessment:

@@ -43,9 +43,14 @@ def remeasured(before: Policy, after: Policy) -> tuple[str, ...]:
     """Name the slices whose certificates end because what their scores depend on has changed."""
     return tuple(
         key
-        for key, digest in sorted(before.measurement_hashes.items())
-        if after.measurement_hashes.get(key, digest) != digest
+        for key, digest in sorted(_bases(before).items())
+        if _bases(after).get(key, digest) != digest
     )
+
+
+def _bases(policy: Policy) -> Mapping[str, str]:
+    """Return what scores depend on by the policy alone, whichever models answer."""
+    return policy.base_measurements or policy.measurement_hashes
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
