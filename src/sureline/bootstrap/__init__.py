@@ -6,6 +6,7 @@ from sureline.adapters.reports.calibration_html import (
     write_calibration_html as write_calibration_html,
 )
 from sureline.adapters.tables import open_table as open_table
+from sureline.bootstrap.canaries import canaries_of as canaries_of
 from sureline.bootstrap.opening import open_services as open_services
 from sureline.bootstrap.plugins import Plugins as Plugins
 from sureline.bootstrap.services import Services as Services

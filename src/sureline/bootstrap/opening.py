@@ -12,8 +12,10 @@ from sureline.application.label import Labeller
 from sureline.application.measure import Measurer
 from sureline.application.models_seen import ModelWatch
 from sureline.application.policies import PolicyBook
+from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.wait import Waiter
+from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
 from sureline.bootstrap.opinions import judge_of, model_client_of, opinion_sources
 from sureline.bootstrap.plugins import Plugins
@@ -38,6 +40,8 @@ def open_services(
     store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
+    client = model_client_of(plugins)
+    decider = _decider(store, currents, plugins, client, workspace)
     return Services(
         store=store,
         ledger=store.ledger,
@@ -46,7 +50,10 @@ def open_services(
         clock=plugins.clock,
         policies=policies,
         currents=currents,
-        decider=_decider(store, currents, plugins, workspace),
+        decider=decider,
+        canaries=open_canaries(
+            store, policies, decider.models, plugins, client=client, workspace=workspace
+        ),
         consumer=Consumer(
             ledger=store.ledger,
             currents=currents,
@@ -81,9 +88,10 @@ def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
     )
 
 
-def _decider(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> Decider:
+def _decider(
+    store: Store, currents: Currents, plugins: Plugins, client: ModelClient, workspace: str
+) -> Decider:
     """Wire the gate's main use case."""
-    client = model_client_of(plugins)
     return Decider(
         ledger=store.ledger,
         currents=currents,

@@ -11,6 +11,7 @@ from sureline.adapters.search.check import CheckReport
 from sureline.adapters.storage.store import Store
 from sureline.application.audit import Auditor
 from sureline.application.calibrations import Calibrations
+from sureline.application.canaries import Canaries
 from sureline.application.consume import Consumer
 from sureline.application.current import Currents
 from sureline.application.decide import Decider
@@ -48,6 +49,7 @@ class Services:
     policies: PolicyBook
     currents: Currents
     decider: Decider
+    canaries: Canaries
     consumer: Consumer
     labeller: Labeller
     recalibrator: Recalibrator
@@ -107,7 +109,7 @@ class Services:
         settings = self.plugins.jobs
         return EmbeddedJobs(
             store=self.store.jobs,
-            jobs=scheduled_jobs(self.watcher, self.recalibrator, settings),
+            jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, settings),
             clock=self.clock,
             owner=self.plugins.new_id(),
             workspace=self.workspace,

@@ -47,6 +47,9 @@ COMMANDS = {
         "sureline.cli.calibration:calibration_app", "Activate calibrations, and take them back."
     ),
     "watch": Entry("sureline.cli.watch:watch", "Test precision and scores of every slice now."),
+    "canaries": Entry(
+        "sureline.cli.canaries:canaries_app", "Examine judges and evaluators with bad outputs."
+    ),
     "opinions": Entry(
         "sureline.cli.opinions:opinions", "Show how judges and evaluators do, model by model."
     ),

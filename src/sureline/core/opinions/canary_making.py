@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from sureline.core.opinions.canary import Canary, FailureMode
+from sureline.core.opinions.canary import Canary, CanarySet, FailureMode
 from sureline.core.opinions.canary_phrases import (
     ASSUMPTIONS,
     DEMANDS,
@@ -51,6 +51,11 @@ class Recipe:
     mode: FailureMode
     admits: Callable[[Canary], bool]
     spoil: Callable[[Canary, Draws, Sequence[Canary]], str]
+
+
+def written_for(given: CanarySet, seed: str) -> tuple[Canary, ...]:
+    """Return every canary of a run with this seed: the bad ones, those that are made, the good."""
+    return (*given.bad, *make_bad(given.good, seed), *given.good)
 
 
 def make_bad(good: Sequence[Canary], seed: str) -> tuple[Canary, ...]:
