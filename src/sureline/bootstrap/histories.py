@@ -49,8 +49,9 @@ def _open_model(name: str, plugins: Plugins) -> EmbeddingModel:
 
         return FixedModel(name, SentenceEmbedder())
     from sureline.adapters.embedders.remote import RemoteModel
+    from sureline.adapters.models.embeddings import PydanticAIEmbeddings
 
-    return RemoteModel(name, limits=plugins.limits)
+    return RemoteModel(name, PydanticAIEmbeddings(plugins.limits, plugins.clock))
 
 
 def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySource:

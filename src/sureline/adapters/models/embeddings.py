@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from sureline.adapters.models.attempts import Backoff
-from sureline.adapters.models.bounded_http import bounded_client
 from sureline.adapters.models.breaker import Breaker
-from sureline.adapters.models.connections import SHARED_HTTP
-from sureline.adapters.models.faults import OUTAGES, Fault, fault_of
+from sureline.adapters.models.embedding_call import Call, call_once, make_call
+from sureline.adapters.models.faults import OUTAGES
 from sureline.adapters.models.turns import Turns
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.embedder import EmbeddingReply
 from sureline.application.ports.models import ModelLimits
 from sureline.errors import ModelFailed
-
-Call = Callable[[Sequence[str]], Awaitable[EmbeddingReply]]
-"""Sends texts to one model, once."""
 
 
 class _Place:
@@ -58,7 +54,7 @@ class PydanticAIEmbeddings:
         self._clock = clock
         self._backoff = backoff or Backoff()
         self._lock = threading.Lock()
-        self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, _Place] = WeakKeyDictionary()
+        self._places: dict[asyncio.AbstractEventLoop, _Place] = {}
         self._breakers: dict[str, Breaker] = {}
 
     async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingReply:
@@ -70,28 +66,38 @@ class PydanticAIEmbeddings:
         try:
             async with asyncio.timeout(self._limits.seconds) as limit, place.turns.turn():
                 breaker.enter()
-                reply = await self._asked(call, texts, breaker, until=limit.when() or 0.0)
+                with self._watching(breaker, limit):
+                    return await self._asked(call, texts, until=limit.when() or 0.0)
         except TimeoutError:
-            breaker.failed()
             raise ModelFailed("timeout", detail={"seconds": self._limits.seconds}) from None
+
+    @contextmanager
+    def _watching(self, breaker: Breaker, limit: asyncio.Timeout) -> Iterator[None]:
+        """Tell the breaker how a call ended.
+
+        A caller that gives up says nothing about the model, unless nearly all time was used: a
+        decision's own time limit is as long as ours.
+        """
+        try:
+            yield
+        except ModelFailed as error:
+            (breaker.failed if error.reason in OUTAGES else breaker.succeeded)()
+            raise
         except asyncio.CancelledError:
-            breaker.abandoned()
+            left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
+            (breaker.failed if left < self._limits.seconds / 10 else breaker.abandoned)()
             raise
         breaker.succeeded()
-        return reply
 
-    async def _asked(
-        self, call: Call, texts: Sequence[str], breaker: Breaker, *, until: float
-    ) -> EmbeddingReply:
+    async def _asked(self, call: Call, texts: Sequence[str], *, until: float) -> EmbeddingReply:
         loop = asyncio.get_running_loop()
         for retries in range(self._limits.retries + 1):
-            found = await _once(call, texts)
+            found = await call_once(call, texts)
             if isinstance(found, EmbeddingReply):
                 return found
             pause = self._backoff.pause(retries, found.wait)
             last = retries == self._limits.retries or loop.time() + pause >= until
             if not found.again or last:
-                (breaker.failed if found.reason in OUTAGES else breaker.succeeded)()
                 raise found.as_error(retries)
             await self._backoff.sleep(pause)
         raise AssertionError("there is at least one try")
@@ -99,6 +105,8 @@ class PydanticAIEmbeddings:
     async def _here(self) -> _Place:
         loop = asyncio.get_running_loop()
         with self._lock:
+            for ended in [one for one in self._places if one.is_closed()]:
+                del self._places[ended]
             place = self._places.get(loop)
             if place is not None:
                 return place
@@ -108,12 +116,11 @@ class PydanticAIEmbeddings:
 
     async def _call(self, place: _Place, name: str) -> Call:
         async with place.making:
-            call = place.calls.get(name)
-            if call is None:
+            if name not in place.calls:
                 # Importing pydantic_ai takes seconds.
-                call, place.http = await asyncio.to_thread(_make, name, place.http)
-                place.calls[name] = call
-            return call
+                made, place.http = await asyncio.to_thread(make_call, name, place.http)
+                place.calls[name] = made
+            return place.calls[name]
 
     def _breaker(self, name: str) -> Breaker:
         with self._lock:
@@ -125,106 +132,3 @@ class PydanticAIEmbeddings:
                     monotonic=self._clock.monotonic,
                 )
             return found
-
-
-async def _once(call: Call, texts: Sequence[str]) -> EmbeddingReply | Fault:
-    """Return a reply or a fault, so that no provider's words travel along with an exception."""
-    try:
-        return await call(texts)
-    except ModelFailed as error:
-        return Fault(reason=error.reason, detail=error.detail)
-    except Exception as error:  # noqa: BLE001 - a response of any form may break a library in any way
-        return _fault(error)
-
-
-def _fault(error: Exception) -> Fault:
-    status, headers = getattr(error, "status_code", None), getattr(error, "response", None)
-    if type(error).__module__.split(".")[0] != "openai":
-        return fault_of(error)
-    if status is None:
-        found = fault_of(error)
-        refused = found.detail.get("category") == "body_refused"
-        is_connection = "Connection" in type(error).__name__ or "Timeout" in type(error).__name__
-        if refused or not is_connection:
-            return found
-        return Fault(reason="unreachable", again=True)
-    reason = _REASONS.get(status, "server_error" if status >= 500 else "rejected")
-    quota = getattr(error, "code", None) == "insufficient_quota"
-    wait = None if headers is None else _seconds(headers.headers.get("retry-after"))
-    return Fault(
-        reason="rejected" if quota else reason,
-        again=reason in OUTAGES and not quota,
-        wait=wait,
-        detail={"status": status},
-    )
-
-
-_REASONS = {
-    401: "unauthorized",
-    403: "unauthorized",
-    404: "not_found",
-    408: "server_error",
-    409: "server_error",
-    429: "rate_limited",
-}
-
-
-def _seconds(text: object) -> float | None:
-    return float(text) if isinstance(text, str) and text.isdecimal() else None
-
-
-def _make(name: str, http: Any) -> tuple[Call, Any]:
-    """Return what calls a model, and the HTTP client for the next ones; takes seconds at first."""
-    try:
-        from pydantic_ai.embeddings import infer_embedding_model
-        from pydantic_ai.exceptions import UserError
-        from pydantic_ai.providers import infer_provider, infer_provider_class
-    except ImportError:
-        raise ModelFailed("not_installed") from None
-    http = http or bounded_client()
-    providers: list[Any] = []
-
-    def provider_of(kind: str) -> Any:
-        shared: Any = infer_provider_class(kind) if kind in SHARED_HTTP else None
-        providers.append(infer_provider(kind) if shared is None else shared(http_client=http))
-        return providers[-1]
-
-    try:
-        model = infer_embedding_model(name, provider_factory=provider_of)
-    except ImportError:
-        raise ModelFailed("not_installed") from None
-    except (UserError, ValueError):
-        raise ModelFailed("not_configured") from None
-    return _caller(model, providers[-1] if providers else None), http
-
-
-def _caller(model: Any, provider: Any) -> Call:
-    """Return what calls a model; OpenAI's format says by index which row belongs to which text.
-
-    pydantic_ai leaves the indexes out, so a server that reorders would swap vectors unseen.
-    """
-    try:
-        from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
-    except ImportError:
-        is_openai = False
-    else:
-        is_openai = isinstance(model, OpenAIEmbeddingModel)
-
-    async def by_index(texts: Sequence[str]) -> EmbeddingReply:
-        client = provider.client.with_options(max_retries=0)
-        found = await client.embeddings.create(
-            input=list(texts), model=model.model_name, encoding_format="float"
-        )
-        rows = {one.index: one.embedding for one in found.data}
-        if len(found.data) != len(texts) or rows.keys() != set(range(len(texts))):
-            raise ModelFailed("unreadable_response", detail={"category": "rows"})
-        answered = found.model or model.model_name
-        return EmbeddingReply(rows=[rows[at] for at in range(len(texts))], model=answered)
-
-    async def in_order(texts: Sequence[str]) -> EmbeddingReply:
-        found = await model.embed(
-            list(texts), input_type="document", settings={"truncate": False}
-        )
-        return EmbeddingReply(rows=found.embeddings, model=found.model_name or model.model_name)
-
-    return by_index if is_openai else in_order

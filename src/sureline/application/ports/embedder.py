@@ -54,3 +54,24 @@ class EmbeddingModel(Protocol):
 
         A text with nothing in it gives a row of zeros.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingReply:
+    """What a provider answered: a row per text, in the order of the texts, and the model's id.
+
+    Nothing about the rows is vouched for: neither their lengths nor that they hold numbers.
+    """
+
+    rows: Sequence[Sequence[float]]
+    model: str
+
+
+class EmbeddingClient(Protocol):
+    """Asks embedding models over the network."""
+
+    async def embed(self, model: str, texts: Sequence[str]) -> EmbeddingReply:
+        """Return a row per text; `model` is `provider:name`.
+
+        Raises ModelFailed with the reasons of the port `ModelClient`.
+        """
