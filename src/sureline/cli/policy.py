@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -213,9 +214,23 @@ def _show_report(report: Sequence[SliceReport]) -> None:
         [(one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors) for one in report],
     )
     for one in report:
+        if one.deductions:
+            _show_deductions(one)
+    for one in report:
         if not one.may_automate:
             say(f"{one.slice_key}: people decide everything")
             continue
         told = ", ".join(f"{at.share:.0%} after {at.labels}" for at in one.expectations)
         origin = " (scaled from target 0.95)" if one.expectations[0].scaled else ""
         say(f"{one.slice_key}: labels and the share of possible automation{origin}: {told}")
+
+
+def _show_deductions(report: SliceReport) -> None:
+    print_table(
+        f"{report.slice_key}: what the self-evaluation looks for, and the best score that is left",
+        ("id", "points", "score left", "when it applies"),
+        [
+            (one.id, one.points, f"{one.highest:.3g}", textwrap.shorten(one.text, 60))
+            for one in report.deductions
+        ],
+    )
