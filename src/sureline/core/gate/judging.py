@@ -54,14 +54,17 @@ def should_judge(
     return Judging.NONE
 
 
-def judge_signal(verdict: Verdict, policy: SlicePolicy) -> Signal:
+def judge_signal(verdict: object, policy: SlicePolicy) -> Signal:
     """Turn a verdict into the signal `judge`.
 
     Agreement is 1.0. Disagreement at or above `refute_at` is measured 0.0 with the code
     `refuted` in its detail; a weaker one is not applicable (inconclusive). A verdict whose
-    confidence is no number in [0, 1], or whose agreement is no true boolean, has failed.
+    confidence is no number in [0, 1], or whose agreement is no true boolean, has failed, and so
+    has whatever a judge gave that is no verdict.
     """
     kind = SignalKind.JUDGE
+    if not isinstance(verdict, Verdict):
+        return Signal.failed("judge", kind, "not_a_verdict")
     fault = unit_interval_fault(verdict.confidence)
     if fault or not isinstance(verdict.agrees, bool):
         return Signal.failed("judge", kind, fault or "agrees_not_boolean")
@@ -77,7 +80,8 @@ def judge_signal(verdict: Verdict, policy: SlicePolicy) -> Signal:
 
 def _detail(verdict: Verdict) -> dict[str, Any]:
     """Return the codes and figures of a verdict, without the judge's words."""
-    detail: dict[str, Any] = {"confidence": verdict.confidence, "model": verdict.model}
+    detail: dict[str, Any] = {"confidence": verdict.confidence}
+    detail |= {"model": verdict.model} if isinstance(verdict.model, str) else {}
     detail |= panel_detail(verdict.votes) if verdict.votes else {}
     detail |= {} if verdict.card is None else verdict.card.detail
     if not verdict.agrees:

@@ -33,14 +33,17 @@ class Verdict:
     @property
     def code(self) -> str | None:
         """Return the failure mode as a signal's detail may keep it: words are `other`."""
-        mode = self.failure_mode
-        return mode if mode is None or _CODE.fullmatch(mode) else "other"
+        mode: object = self.failure_mode  # a plug-in may have put anything there
+        if mode is None:
+            return None
+        return mode if isinstance(mode, str) and _CODE.fullmatch(mode) else "other"
 
     @property
     def words(self) -> str | None:
         """Return all that the judge said in words, None if nothing."""
         mode = None if self.failure_mode == self.code else self.failure_mode
-        return ": ".join(words for words in (mode, self.reason) if words) or None
+        said: tuple[object, ...] = (mode, self.reason)
+        return ": ".join(one for one in said if isinstance(one, str) and one) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
