@@ -60,12 +60,39 @@ def test_a_fault_in_the_list_is_one_line(run: Run, started: Path) -> None:
     assert "deductions.yaml:10:13: invented_facts.points: expected a whole number" in line
 
 
-def test_diff_tells_which_certificates_would_end(run: Run, started: Path) -> None:
-    """A changed list is a changed measurement: the slice that uses it is named."""
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        pytest.param("points: 40", "points: 50", [".invented_facts.points: 40 -> 50"], id="points"),
+        pytest.param(
+            "deductions:\n",
+            "deductions:\n  - {id: rude, points: 9, text: Rude.}\n",
+            ['.rude: (absent) -> {"examples": [], "id": "rude", "points": 9, "text": "Rude."}'],
+            id="one-more-on-top",
+        ),
+        pytest.param("points: 40", "points: 40 # a comment", [], id="comment"),
+    ],
+)
+def test_diff_tells_what_changed_and_which_certificates_would_end(
+    run: Run, started: Path, old: str, new: str, lines: list[str]
+) -> None:
+    """A failure mode is called by its id; a changed list is a changed measurement."""
     changed = started / "changed"
     changed.mkdir()
     (changed / "policy.yaml").write_text(SLICE)
     text = (started / "deductions.yaml").read_text()
-    (changed / "deductions.yaml").write_text(text.replace("points: 40", "points: 50"))
+    (changed / "deductions.yaml").write_text(text.replace(old, new))
     result = run("policy", "diff", str(started / "policy.yaml"), str(changed / "policy.yaml"))
-    assert "certificates would end: invoices" in result.stdout
+    *told, last = result.stdout.splitlines()
+    assert told == [f"slices.invoices.self_evaluation.deductions{line}" for line in lines]
+    assert last.endswith("certificates would end: invoices" if lines else "say the same")
+
+
+def test_diff_tells_another_order(run: Run, started: Path) -> None:
+    """The order is what the model is shown, so changing it is a change."""
+    entries = ["{id: a, points: 40, text: x}", "{id: b, points: 9, text: y}"]
+    for name, listed in (("one", entries), ("two", entries[::-1])):
+        text = SLICE.replace("deductions.yaml", f"[{', '.join(listed)}]")
+        (started / f"{name}.yaml").write_text(text)
+    result = run("policy", "diff", str(started / "one.yaml"), str(started / "two.yaml"))
+    assert 'deductions (order): ["a", "b"] -> ["b", "a"]' in result.stdout

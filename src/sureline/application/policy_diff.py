@@ -58,6 +58,10 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
         for key in sorted({*old, *new}):
             below = f"{path}.{key}" if path else str(key)
             yield from _changes(below, old.get(key, ABSENT), new.get(key, ABSENT))
+    elif (names := _ids(old)) and (later := _ids(new)):
+        if names != later and sorted(names) == sorted(later):
+            yield f"{path} (order)", list(names), list(later)
+        yield from _changes(path, _by_id(old), _by_id(new))
     elif isinstance(old, list) and isinstance(new, list):
         for index in range(max(len(old), len(new))):
             yield from _changes(
@@ -72,3 +76,16 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
         or isinstance(old, bool) != isinstance(new, bool)
     ):
         yield path, old, new
+
+
+def _ids(value: Any) -> tuple[str, ...]:
+    """Return the ids of a list whose entries all have one of their own; () for any other value."""
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        return ()
+    ids = tuple(one.get("id") for one in value)
+    return ids if None not in ids and len(set(ids)) == len(ids) else ()
+
+
+def _by_id(entries: list[Any]) -> dict[str, Any]:
+    """Return a list's entries by their ids, so that a new one does not move those below it."""
+    return {one["id"]: one for one in entries}
