@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from sureline.application.ports.signals import Judge
 from sureline.core.gate.judging import judge_signal
@@ -15,11 +16,14 @@ from sureline.errors import ModelFailed
 async def ask_judge(
     judge: Judge, proposal: Proposal, policy: SlicePolicy, seconds: float
 ) -> Signal:
-    """Return the signal `judge`; a judge that fails or is late never stops whoever asks."""
+    """Return the signal `judge`; a judge that fails or is late never stops whoever asks.
+
+    It is told how many `seconds` it has.
+    """
     name, kind = "judge", SignalKind.JUDGE
     try:
         async with asyncio.timeout(seconds):
-            verdict = await judge.judge(proposal, policy)
+            verdict = await judge.judge(replace(proposal, deadline=seconds), policy)
     except TimeoutError:
         return Signal.failed(name, kind, "deadline")
     except ModelFailed as error:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sureline.application.current import Current
-from sureline.core.gate.answered import ModelsSeen, names_another_generator
+from sureline.core.gate.answered import ModelsSeen, answers_in, names_another_generator
+from sureline.core.gate.canaries import without_barred
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import Signal
 from sureline.core.values.switch import Switch
 
 
@@ -71,6 +73,16 @@ class Case:
             return self
         threshold = current.threshold(self.at_stake.stakes, self.opened_at)
         return replace(self, current=current, threshold=threshold)
+
+    @property
+    def barred(self) -> Mapping[str, str]:
+        """Return the roles whose models have not passed their canaries: they are not asked."""
+        return self.current.barred({})
+
+    def counted(self, signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
+        """Return the signals as they count: none of a model that has not passed its canaries."""
+        answers = answers_in((one.detail for one in signals), self.current.names)
+        return without_barred(signals, self.current.barred(answers))
 
     @property
     def policy(self) -> SlicePolicy:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from sureline.application.canary_standings import canary_standings
 from sureline.application.holding import holding
 from sureline.application.models_seen import models_seen
 from sureline.application.policies import PolicyBook
@@ -23,6 +24,7 @@ from sureline.core.gate.answered import (
     second_models,
 )
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
+from sureline.core.gate.canaries import Standings, barred_roles
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.gate.thresholds import Threshold, threshold_now
 from sureline.core.values.certificate import Certificate
@@ -52,6 +54,7 @@ class Current:
     fitted_on: str | None = None
     names: tuple[str, ...] = ()
     seen: ModelsSeen = field(default_factory=ModelsSeen)
+    standings: Standings = field(default_factory=dict)
 
     @property
     def measurement_hash(self) -> str:
@@ -74,6 +77,13 @@ class Current:
         if others == self.others and seen is self.seen:
             return self
         return replace(self, others=others, seen=seen)
+
+    def barred(self, answers: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
+        """Return the roles whose models have not passed their canaries, and why (G3).
+
+        `answers` are the ids of this decision; what was not asked is taken for the latest seen.
+        """
+        return barred_roles(self.policy, self.seen.latest, answers, self.standings)
 
     def threshold(self, stakes: Stakes, now: datetime) -> Threshold:
         """Return the threshold that holds for these stakes, or say why there is none.
@@ -169,6 +179,7 @@ class Currents:
     async def _load(self, activation_mark: int) -> dict[str, InForce]:
         policy: Policy = await self._policies.current(activation_mark)
         seen = await models_seen(self._registry, self._workspace)
+        standings = await canary_standings(self._registry, self._workspace)
         held = await holding(self._registry, self._workspace)
         # A damaged calibration certifies nothing; people decide until another is activated.
         full = await self._prepared(policy, seen, held.full) or self._wired(policy, seen, {})
@@ -177,9 +188,16 @@ class Currents:
             None if held.staged is None else await self._prepared(policy, seen, held.staged.subject)
         )
         if held.staged is None or staged is None:
-            return {key: InForce(full=current) for key, current in full.items()}
+            return {
+                key: InForce(full=replace(current, standings=standings))
+                for key, current in full.items()
+            }
         return {
-            key: InForce(full=current, staged=staged[key], share=held.staged.share)
+            key: InForce(
+                full=replace(current, standings=standings),
+                staged=replace(staged[key], standings=standings),
+                share=held.staged.share,
+            )
             for key, current in full.items()
         }
 

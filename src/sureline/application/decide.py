@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sureline.application.answer import Answer, assemble, record_of, replay
+from sureline.application.ask_judge import ask_judge
 from sureline.application.case import Case
 from sureline.application.current import Currents
 from sureline.application.identify import Identity, identify
@@ -19,14 +19,13 @@ from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
-from sureline.core.gate.judging import Judging, judge_signal, should_judge
+from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import route
 from sureline.core.gate.strata import stratum_of
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
-from sureline.errors import ModelFailed
 
 ATTEMPT_WINDOW = timedelta(hours=24)
 """How long a failed attempt at a task counts."""
@@ -63,8 +62,10 @@ class Decider:
         noted = case.current.seen
 
         measured = await self.measurer.measure(case, prior.verdict_mark)
-        case = self._measured_by(case, measured.signals)
-        assessed = self._assess(case, measured, measured.signals)
+        # A model that has not passed its canaries is not asked, and does not count (G3).
+        signals = case.counted(measured.signals)
+        case = self._measured_by(case, signals)
+        assessed = self._assess(case, measured, signals)
         judging = should_judge(
             assessed,
             case.policy,
@@ -75,7 +76,7 @@ class Decider:
         )
         if case.policy.judge is not None:
             left = self._seconds_left(case, started)
-            signals = (*measured.signals, await self._judge(case, judging, left))
+            signals = case.counted((*signals, await self._judge(case, judging, left)))
             case = self._measured_by(case, signals)
             assessed = self._assess(case, measured, signals)
 
@@ -145,29 +146,14 @@ class Decider:
         return max(0.0, case.proposal.deadline - (self.clock.monotonic() - started))
 
     async def _judge(self, case: Case, judging: Judging, seconds: float) -> Signal:
-        """Return the signal `judge`; a judge that fails or is late never stops the decision."""
+        """Return the signal `judge`; it is asked only where it is sampled and may count."""
         if judging is Judging.NONE:
             return Signal.not_sampled("judge", SignalKind.JUDGE)
         if self.judge is None:
             return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
-        try:
-            async with asyncio.timeout(seconds):
-                asked = replace(case.proposal, deadline=seconds)
-                verdict = await self.judge.judge(asked, case.policy)
-        except TimeoutError:
-            return Signal.failed("judge", SignalKind.JUDGE, "deadline")
-        except ModelFailed as error:
-            return Signal.failed(
-                "judge",
-                SignalKind.JUDGE,
-                error.reason,
-                detail=error.detail,
-                findings=error.findings,
-            )
-        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
-            detail = {"error": type(error).__name__}
-            return Signal.failed("judge", SignalKind.JUDGE, "judge_raised", detail=detail)
-        return judge_signal(verdict, case.policy)
+        if "judge" in case.barred:
+            return Signal.failed("judge", SignalKind.JUDGE, case.barred["judge"])
+        return await ask_judge(self.judge, case.proposal, case.policy, seconds)
 
     async def _switches(self, case: Case) -> tuple[Switch, ...]:
         proposal = case.proposal

@@ -87,7 +87,7 @@ class Measurer:
         if self._history is not None and policy.weights.get("history", 0.0) > 0.0:
             past, vector, model_id = await self._history.look_up(proposal, policy, verdict_mark)
             signals.append(past)
-        signals.extend(await self._run_sources(proposal, policy))
+        signals.extend(await self._run_sources(proposal, policy, case.barred))
         return Measurements(
             signals=tuple(signals),
             output=verified.output,
@@ -97,15 +97,23 @@ class Measurer:
             model_id=model_id,
         )
 
-    async def _run_sources(self, proposal: Proposal, policy: SlicePolicy) -> list[Signal]:
+    async def _run_sources(
+        self, proposal: Proposal, policy: SlicePolicy, barred: Mapping[str, str]
+    ) -> list[Signal]:
         wanted = [one for one in self._opinions if one.wanted(proposal, policy)]
         sources = [*self._sources, *wanted]
         if not sources:
             return []
         seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
-        return await asyncio.gather(
-            *(run_source(source, proposal, policy, seconds) for source in sources)
+        said = await asyncio.gather(
+            *(
+                run_source(source, proposal, policy, seconds)
+                for source in sources
+                if source.name not in barred
+            )
         )
+        unasked = [one for one in sources if one.name in barred]
+        return [*said, *(Signal.failed(one.name, one.kind, barred[one.name]) for one in unasked)]
 
 
 async def run_source(
