@@ -120,6 +120,9 @@ class ModelServer:
         asked = wire.read(json.loads(body), headers)
         self.asked.append(asked)
         step = self._script.popleft() if self._script else self.says(asked)
+        if isinstance(step, Never):
+            await reader.read()  # until the client hangs up
+            return False
         return await _do(Say(step) if isinstance(step, str) else step, wire, asked, writer)
 
 
@@ -133,8 +136,6 @@ async def _do(step: Step, wire: Wire, asked: Asked, writer: asyncio.StreamWriter
         await writer.drain()
         return True
     match step:
-        case Never():
-            await asyncio.Event().wait()
         case Reset():
             writer.transport.abort()
         case CutOff():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from sureline.adapters.models.attempts import Attempts, Backoff
 from sureline.adapters.models.breaker import Breaker
@@ -104,6 +105,7 @@ class PydanticAIClient:
                 return place
             place = self._places[loop] = _Place(self._limits)
         await place.connections.open()
+        weakref.finalize(self, _close_soon, loop, place).atexit = False
         return place
 
     def _breaker(self, model: str) -> Breaker:
@@ -134,6 +136,12 @@ class PydanticAIClient:
             raise ModelFailed("timeout", detail={"seconds": self._limits.seconds}) from None
         self._kept().keep(key, reply)
         return reply
+
+
+def _close_soon(loop: asyncio.AbstractEventLoop, place: _Place) -> None:
+    """Close what a client that is no more had open on a loop that goes on."""
+    with suppress(RuntimeError):  # the loop ended meanwhile, and closed it
+        loop.call_soon_threadsafe(lambda: loop.create_task(place.connections.aclose()))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def key_of(prompt: Prompt, asking: Asking) -> Hashable:
 
     The fences' nonces are not in it (`Prompt.digest` leaves them out), nor is `fresh`.
     """
-    schema = None if asking.schema is None else json.dumps(asking.schema, sort_keys=True)
+    schema = None if asking.schema is None else json.dumps(dict(asking.schema), sort_keys=True)
     settings = (asking.model, asking.max_tokens, asking.temperature, schema, asking.logprobs)
     return (settings, prompt.digest, prompt.exchange)
 

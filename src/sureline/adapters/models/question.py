@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sureline.adapters.models.plain_schema import plain_schema
 from sureline.application.ports.models import Asking, Prompt
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def _parameters(profile: Mapping[str, Any], asking: Asking) -> ModelRequestParam
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
-    if asking.schema is None or not profile.get("supports_json_schema_output", False):
+    schema = None if asking.schema is None else plain_schema(asking.schema)
+    if schema is None or not profile.get("supports_json_schema_output", False):
         return ModelRequestParameters()
-    form = OutputObjectDefinition(json_schema=dict(asking.schema), name="answer")
+    form = OutputObjectDefinition(json_schema=schema, name="answer")
     return ModelRequestParameters(output_mode="native", output_object=form)
