@@ -17,6 +17,7 @@ from sureline.application.holding import holding
 from sureline.application.mistakes import MistakeReader
 from sureline.application.model_words import model_notes
 from sureline.application.models_seen import models_seen
+from sureline.application.opinion_reader import OpinionReader
 from sureline.application.ports.latest_cases import LatestCases
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.recalibrate import Calibration, Recalibrator
@@ -128,18 +129,15 @@ class Reporter:
         )
 
     async def _slice(self, of: SliceSources) -> SliceReport:
-        one, policy = of.calibrated, of.policy
-        mistakes = await MistakeReader(
-            ledger=self.ledger, workspace=self.recalibrator.workspace
-        ).read(
-            one.slice_key,
-            of.measurement,
-            since=of.now - timedelta(days=policy.window_days),
-            band=score_band(of),
+        one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
+        since = of.now - timedelta(days=policy.window_days)
+        mistakes = await MistakeReader(ledger=self.ledger, workspace=workspace).read(
+            one.slice_key, of.measurement, since=since, band=score_band(of)
         )
-        clusters = ClusterReader(
-            ledger=self.ledger, cases=self.cases, workspace=self.recalibrator.workspace
+        opinions = await OpinionReader(ledger=self.ledger, workspace=workspace).read(
+            policy, of.measurement, since=since
         )
+        clusters = ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
         facts = slice_facts(of, mistakes)
         suggestions = suggest(facts)
         return SliceReport(
@@ -166,6 +164,7 @@ class Reporter:
             routes=route_rates(of.days),
             mistakes=mistakes,
             clusters=await clusters.read(one.slice_key, policy),
+            opinions=opinions,
             watch=of.watch,
         )
 

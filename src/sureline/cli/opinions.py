@@ -80,7 +80,17 @@ def show_answers(report: HealthReport) -> None:
     """Write how often opinions were asked for, answered, and against an output."""
     print_table(
         f"Second opinions from {report.first} to {report.last}",
-        ("slice", "signal", "model", "asked", "answered", "against", "mean", "left out", "state"),
+        (
+            "slice",
+            "signal",
+            "model",
+            "asked",
+            "answered",
+            "against",
+            "mean value",
+            "left out",
+            "state",
+        ),
         [_answers(one) for one in report.opinions],
     )
 
@@ -116,7 +126,7 @@ def _took(one: OpinionHealth) -> tuple[Any, ...]:
         _milliseconds(one.mean_ms),
         _milliseconds(one.p95_ms),
         _share(one.cached_share),
-        f"{one.input_tokens} + {one.output_tokens}" if one.metered else "unknown",
+        f"{one.input_tokens:,} in, {one.output_tokens:,} out" if one.metered else "unknown",
     )
 
 

@@ -107,7 +107,7 @@ def uses_in(body: bytes) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
     except (ValueError, KeyError, TypeError, AttributeError):
         return
     for name, entry in signals:
-        if not isinstance(entry, Mapping) or not _is_opinion(entry):
+        if not isinstance(entry, Mapping) or not is_opinion(entry):
             continue
         if entry.get("state") == SignalState.NOT_SAMPLED:
             yield _left_out(str(name)[:_NAME]), _ONE
@@ -125,7 +125,7 @@ def uses_of(signals: Iterable[Signal]) -> Iterator[tuple[OpinionKey, tuple[int, 
             "reason": signal.reason,
             "detail": signal.detail,
         }
-        if _is_opinion(entry):
+        if is_opinion(entry):
             yield _use(signal.name[:_NAME], entry)
 
 
@@ -150,7 +150,8 @@ def detail_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return detail if isinstance(detail, Mapping) else {}
 
 
-def _is_opinion(entry: Mapping[str, Any]) -> bool:
+def is_opinion(entry: Mapping[str, Any]) -> bool:
+    """Tell whether a signal's JSON is a model's opinion: of kind judge, or with a model's card."""
     return entry.get("kind") == SignalKind.JUDGE or "asked" in detail_of(entry)
 
 
