@@ -9,6 +9,8 @@ from typing import Any
 from sureline.core.values.finding import Finding
 from sureline.core.values.verdict import Verdict, Vote
 
+_FIGURES = ("input_tokens", "output_tokens", "cost", "ms", "calls")
+
 
 def conclude(votes: Sequence[Vote], *, refute_at: float, quorum: int) -> Verdict | None:
     """Return the verdict of a panel, or None where too few answered.
@@ -28,9 +30,21 @@ def conclude(votes: Sequence[Vote], *, refute_at: float, quorum: int) -> Verdict
 
 
 def panel_detail(votes: Sequence[Vote]) -> dict[str, Any]:
-    """Return how many judges answered, and the card of each with what it said, in codes."""
+    """Return how many judges answered, what all took together, and the card of each.
+
+    A figure that is not known of one judge that was asked is not known of all; `ms` is the
+    longest, because they were asked at once.
+    """
     answered = sum(one.verdict is not None for one in votes)
-    return {"n_judges": f"{answered} of {len(votes)}", "cards": [_card(one) for one in votes]}
+    cards = [_card(one) for one in votes]
+    asked = [card for card in cards if "calls" in card]
+    totals = {
+        name: max(figures) if name == "ms" else sum(figures)
+        for name in _FIGURES
+        if (figures := [card[name] for card in asked if name in card])
+        and len(figures) == len(asked)
+    }
+    return {"n_judges": f"{answered} of {len(votes)}", "cards": cards, **totals}
 
 
 def panel_words(votes: Sequence[Vote]) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ import pytest
 from sureline.core.gate.judging import judge_signal
 from sureline.core.opinions.panel import conclude, panel_detail, panel_words
 from sureline.core.values.finding import Finding
-from sureline.core.values.model_card import ModelCard
+from sureline.core.values.model_card import ModelCard, Usage
 from sureline.core.values.policy import JudgePolicy, SlicePolicy
 from sureline.core.values.signal import SignalState
 from sureline.core.values.verdict import Verdict, Vote
@@ -88,3 +88,17 @@ def test_a_majority_must_answer_unless_the_policy_says_otherwise(
 ) -> None:
     """Of two judges both, of three two."""
     assert JudgePolicy(model="a", panel=panel, quorum=quorum).needed == needed
+
+
+def test_what_a_panel_took_is_told_where_it_is_known() -> None:
+    """Calls, tokens and money add up, time does not; what one did not tell is not made up."""
+
+    def took(cost: float | None, seconds: float) -> Vote:
+        usage = Usage(input_tokens=10, output_tokens=5, cost=cost, seconds=seconds)
+        card = ModelCard(asked="m:x", usage=usage)
+        return Vote(asked="m:x", verdict=Verdict(agrees=True, confidence=1.0, card=card))
+
+    detail = panel_detail((took(0.5, 1.0), took(0.25, 2.0), Vote(asked="m:y", fault="timeout")))
+    told = {key: detail.get(key) for key in ("input_tokens", "cost", "ms", "calls")}
+    assert told == {"input_tokens": 20, "cost": 0.75, "ms": 2000, "calls": 2}
+    assert "cost" not in panel_detail((took(0.5, 1.0), took(None, 2.0)))
