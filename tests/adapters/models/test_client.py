@@ -211,15 +211,20 @@ async def test_what_the_provider_rejects_is_no_outage(
 async def test_silence_is_an_outage_and_a_caller_that_leaves_is_not(
     client_with: Make, server: ModelServer
 ) -> None:
-    """Time limits put a model to rest; an asker's own impatience does not."""
-    client = client_with(seconds=0.2, failures=1)
-    await client.ask(prompt("warm"), CHAT)
-    server.script(Never(), "yes", Never())
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(client.ask(prompt(), CHAT), 0.05)
-    assert (await client.ask(prompt(), CHAT)).text == "yes"
-    assert await reason(client) == "timeout"
-    assert await reason(client) == "resting"
+    """Time limits put a model to rest; an asker's own impatience does not, his patience does."""
+    for patience, rests in ((0.05, False), (0.3, True), (None, True)):
+        client = client_with(seconds=0.5, failures=1)
+        await client.ask(prompt("warm"), CHAT)
+        server.script(Never())
+        if patience is None:
+            assert await reason(client) == "timeout"
+        else:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.ask(prompt(), CHAT), patience)
+        if rests:
+            assert await reason(client) == "resting"
+        else:
+            assert (await client.ask(prompt(), CHAT)).text == "yes"
 
 
 async def test_a_kept_reply_is_given_while_the_model_rests(

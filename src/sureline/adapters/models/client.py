@@ -129,7 +129,7 @@ class PydanticAIClient:
             async with asyncio.timeout(self._limits.seconds) as limit:
                 async with place.turns(asking.model).turn():
                     breaker.enter()
-                    with _watching(breaker, limit):
+                    with _watching(breaker, patience=self._limits.seconds / 2):
                         until = limit.when() or 0.0
                         reply = await self._attempts.ask(model, prompt, asking, until=until)
         except TimeoutError:
@@ -145,8 +145,14 @@ def _close_soon(loop: asyncio.AbstractEventLoop, place: _Place) -> None:
 
 
 @contextmanager
-def _watching(breaker: Breaker, limit: asyncio.Timeout) -> Iterator[None]:
-    """Tell the breaker how a call ended; a refusal of the provider shows that it is there."""
+def _watching(breaker: Breaker, *, patience: float) -> Iterator[None]:
+    """Tell the breaker how a call ended; a refusal of the provider shows that it is there.
+
+    A caller that gave up after `patience` seconds gave up on the model: callers have limits of
+    their own, and a model that is silent would never be left alone if theirs were the shorter.
+    """
+    loop = asyncio.get_running_loop()
+    late = loop.time() + patience
     try:
         yield
     except ModelFailed as error:
@@ -156,7 +162,7 @@ def _watching(breaker: Breaker, limit: asyncio.Timeout) -> Iterator[None]:
             breaker.succeeded()
         raise
     except BaseException:
-        if limit.expired():
+        if loop.time() >= late:
             breaker.failed()
         else:
             breaker.abandoned()
