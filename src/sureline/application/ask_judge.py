@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from sureline.application.measure import is_cancelled
 from sureline.application.ports.signals import Judge
 from sureline.core.gate.judging import judge_signal
 from sureline.core.values.policy import SlicePolicy
@@ -28,6 +29,11 @@ async def ask_judge(
         return Signal.failed(name, kind, "deadline")
     except ModelFailed as error:
         return Signal.failed(name, kind, error.reason, detail=error.detail, findings=error.findings)
+    except asyncio.CancelledError:
+        if is_cancelled():
+            raise
+        # Something inside the judge was cancelled, not whoever asks.
+        return Signal.failed("judge", SignalKind.JUDGE, "judge_raised")
     except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
         detail = {"error": type(error).__name__}
         return Signal.failed(name, kind, "judge_raised", detail=detail)

@@ -61,7 +61,9 @@ class Decider:
         case = await self._open(proposal, prior, identity)
         noted = case.current.seen
 
-        measured = await self.measurer.measure(case, prior.verdict_mark)
+        measured = await self.measurer.measure(
+            case, prior.verdict_mark, self._seconds_left(case, started)
+        )
         # A model that has not passed its canaries is not asked, and does not count (G3).
         signals = case.counted(measured.signals)
         case = self._measured_by(case, signals)
@@ -140,7 +142,7 @@ class Decider:
         return assess(signals, case.policy, unreadable=measured.unreadable, maps=case.current.maps)
 
     def _seconds_left(self, case: Case, started: float) -> float:
-        """Return how long the judge may take: what measuring left of the deadline (G32)."""
+        """Return what is left of the deadline, for measuring and then for the judge (G32)."""
         if case.proposal.deadline is None:
             return SOURCE_SECONDS
         return max(0.0, case.proposal.deadline - (self.clock.monotonic() - started))

@@ -95,12 +95,19 @@ class ModelsSeen:
 
 
 def second_models(policy: SlicePolicy) -> tuple[str, ...]:
-    """Return the names of the models whose opinions a slice asks for, sorted."""
+    """Return the names of the models that a slice asks, sorted.
+
+    An embedder of a provider counts where its vectors bear on a score.
+    """
     names = set(policy.judge.models) if policy.judge is not None else set()
     if policy.self_evaluation is not None:
         names.add(policy.self_evaluation.model)
     if policy.consistency is not None and policy.consistency.ask and policy.generator is not None:
         names.add(policy.generator.model)
+    embedder = policy.history.embedder
+    compares = policy.weights.get("history", 0.0) > 0 or policy.consistency is not None
+    if compares and ":" in embedder:
+        names.add(embedder)
     return tuple(sorted(names))
 
 
