@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
 
 
 class SurelineError(Exception):
@@ -35,6 +38,8 @@ class PolicyError(SurelineError):
     """The policy cannot be used."""
 
     status = 422
+    files: tuple[PurePath, ...] = ()
+    """Those that the policy names, where they are known."""
 
 
 class MissingExtra(SurelineError):

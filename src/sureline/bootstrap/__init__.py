@@ -9,5 +9,7 @@ from sureline.adapters.tables import open_table as open_table
 from sureline.bootstrap.canaries import canaries_of as canaries_of
 from sureline.bootstrap.opening import open_services as open_services
 from sureline.bootstrap.plugins import Plugins as Plugins
+from sureline.bootstrap.policy_watching import policy_thread as policy_thread
+from sureline.bootstrap.policy_watching import policy_watch as policy_watch
 from sureline.bootstrap.services import Services as Services
 from sureline.bootstrap.sources import check_sources as check_sources

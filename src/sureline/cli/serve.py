@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import JobThread, Services, open_services
+from sureline.bootstrap import JobThread, Services, open_services, policy_thread
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
@@ -31,6 +31,9 @@ def serve(
     workspace: WorkspaceOption = "default",
 ) -> None:
     """Answer over HTTP until told to stop, and run the periodic jobs meanwhile.
+
+    A change of the policy file, or of a file that it names, is checked, proposed and told of; it
+    holds once somebody activates it.
 
     The first start prints an admin key, this once. See docs/reference/http.md.
     """
@@ -53,7 +56,10 @@ def serve(
                 note("this is the first admin key; it is shown this once: keep it now")
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
-            with JobThread(services.jobs) if jobs else nullcontext():
+            with (
+                JobThread(services.jobs) if jobs else nullcontext(),
+                policy_thread(services, policy, note) if policy else nullcontext(),
+            ):
                 HttpServer(create_app(services)).run(sockets=[listener])
     finally:
         services.close()
