@@ -138,7 +138,8 @@ class Canaries:
     async def _opinion(self, one: Examinee, proposal: Proposal) -> Signal:
         if one.evaluator.role == JUDGE:
             return await ask_judge(self.judge, proposal, one.policy, SOURCE_SECONDS)
-        return await run_source(self.evaluator, proposal, one.policy, SOURCE_SECONDS)
+        until = asyncio.get_running_loop().time() + SOURCE_SECONDS
+        return await run_source(self.evaluator, proposal, one.policy, until)
 
 
 def _proposal(canary: Canary) -> Proposal:
