@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.search.check import CheckReport, check
@@ -14,6 +15,8 @@ from sureline.application.history import HistorySource
 from sureline.application.ports.embedder import Embedder, EmbeddingModel
 from sureline.application.ports.registry import Activation
 from sureline.bootstrap.plugins import Plugins
+from sureline.core.values.policy import SlicePolicy
+from sureline.errors import EmbeddingFailed, MissingExtra, PolicyError
 
 HASHING = "hashing"
 LOCAL = "local"
@@ -52,6 +55,31 @@ def _open_model(name: str, plugins: Plugins) -> EmbeddingModel:
     from sureline.adapters.models.embeddings import PydanticAIEmbeddings
 
     return RemoteModel(name, PydanticAIEmbeddings(plugins.limits, plugins.clock))
+
+
+def check_embedder(key: str, policy: SlicePolicy) -> None:
+    """Refuse an embedder that cannot work here, before anything is decided.
+
+    Raises MissingExtra naming slice and extra, and PolicyError where the local model's files are
+    not those that are pinned. Whether a remote model answers is not asked.
+    """
+    name = policy.history.embedder
+    if name == HASHING or policy.weights.get("history", 0.0) <= 0.0:
+        return
+    if name != LOCAL:
+        if find_spec("pydantic_ai") is None:
+            raise MissingExtra(
+                f"slice {key}: history.embedder {name!r} is asked over the network, which needs "
+                "the extra `models`; install sureline[models]"
+            )
+        return
+    from sureline.adapters.embedders.model_files import check_files, model_folder
+
+    try:
+        check_files(model_folder())
+    except (EmbeddingFailed, MissingExtra) as error:
+        kind = MissingExtra if isinstance(error, MissingExtra) else PolicyError
+        raise kind(f"slice {key}: history.embedder is `local`: {error}") from None
 
 
 def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySource:

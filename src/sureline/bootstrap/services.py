@@ -26,10 +26,11 @@ from sureline.application.ports.keys import Keys
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
-from sureline.bootstrap.histories import check_cases
+from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
 
@@ -126,6 +127,19 @@ class Services:
             await self.policies.introduce(policy_file)
         policy = await self.policies.latest()
         check_sources(policy, self.plugins)
+
+    @property
+    def reembedder(self) -> Reembedder:
+        """Return what makes vectors anew after a change of embedder."""
+        return Reembedder(
+            ledger=self.ledger,
+            remade=self.store.remade,
+            registry=self.registry,
+            policies=self.policies,
+            clock=self.clock,
+            workspace=self.workspace,
+            model_for=embedding_models(self.plugins),
+        )
 
     async def check_cases(self) -> CheckReport:
         """Rebuild the search in past cases and compare it with the ledger (H15)."""

@@ -67,6 +67,9 @@ COMMANDS = {
     "policy": Entry(
         "sureline.cli.policy:policy_app", "Check, show, compare and activate policies."
     ),
+    "reembed": Entry(
+        "sureline.cli.reembed:reembed", "Embed past decisions anew after a change of embedder."
+    ),
     "ledger": Entry(
         "sureline.cli.ledger:ledger_app", "Verify, export and erase what was recorded."
     ),
