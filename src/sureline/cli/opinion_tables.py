@@ -27,7 +27,7 @@ def show_opinions(found: Sequence[OpinionFacts]) -> None:
     )
     for one in found:
         if one.advice is not None:
-            say(f"{one.signal}: {one.advice}")
+            say(one.advice)
 
 
 def _row(one: OpinionFacts) -> tuple[Any, ...]:

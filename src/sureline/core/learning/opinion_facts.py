@@ -34,7 +34,7 @@ class OpinionVerdict(StrEnum):
     """What labels say of an opinion."""
 
     MISLEADS = "consistent_but_wrong"
-    """Its agreement goes with being wrong."""
+    """Outputs that it likes are right less often."""
     ADDS_NOTHING = "adds_nothing"
     """Outputs that it likes are right no more often than others."""
     TOO_FEW = "too_few_labels"
@@ -157,7 +157,7 @@ class OpinionEvidence:
         agreed, against = self._accuracy(False), self._accuracy(True)
         every, auroc = self._accuracy(False, True), discrimination(self.right, self.wrong)
         few = min(sum(one.labels for one in side.values()) for side in (self.right, self.wrong))
-        verdict = _verdict(every, agreed, auroc, few)
+        verdict = _verdict(every.labels, few, auroc, self._by_side())
         return OpinionFacts(
             signal=self.signal,
             models=tuple(sorted(self.models)),
@@ -169,6 +169,13 @@ class OpinionEvidence:
             verdict=verdict,
             sentence=_sentence(self.signal, verdict, every, agreed, against, auroc),
             advice=_advice(self.signal, verdict, weight),
+        )
+
+    def _by_side(self) -> Discrimination | None:
+        """Return what agreeing or not tells by itself, however sure the opinion was."""
+        return discrimination(
+            {int(not against): one for (against, right), one in self.by_side.items() if right},
+            {int(not against): one for (against, right), one in self.by_side.items() if not right},
         )
 
     def _accuracy(self, *sides: bool) -> Accuracy:
@@ -192,11 +199,11 @@ def _interval(share: float, labels: float) -> tuple[float, float]:
 
 
 def _verdict(
-    every: Accuracy, agreed: Accuracy, auroc: Discrimination | None, few: int
+    labels: int, few: int, auroc: Discrimination | None, by_side: Discrimination | None
 ) -> OpinionVerdict:
-    if auroc is None or every.right is None or every.labels < ENOUGH or few < LEAST_OF_EACH:
+    if auroc is None or by_side is None or labels < ENOUGH or few < LEAST_OF_EACH:
         return OpinionVerdict.TOO_FEW
-    if auroc.high < 0.5 or (agreed.labels >= ENOUGH and agreed.high < every.right):
+    if min(auroc.high, by_side.high) < 0.5:
         return OpinionVerdict.MISLEADS
     if auroc.low > 0.5:
         return OpinionVerdict.TELLS
@@ -264,11 +271,18 @@ def _said(of: Accuracy) -> str:
 
 
 def _advice(signal: str, verdict: OpinionVerdict, weight: float) -> str | None:
-    weighed = f"set its weight to 0 (now {weight:.2f} of the score)" if weight > 0 else ""
+    weighed = f"lower its weight (now {weight:.2f} of the score)" if weight > 0 else ""
     if verdict is OpinionVerdict.MISLEADS:
-        other = "ask another model, or tell it in its guidance what counts as wrong here"
-        return f"Do not lean on {signal} here: {' and '.join(filter(None, (weighed, other)))}."
+        steps = ", and ".join(filter(None, (weighed, _other(signal))))
+        return f"Do not lean on {signal} here: {steps}."
     if verdict is OpinionVerdict.ADDS_NOTHING:
-        less = weighed or "ask it less often"
-        return f"{signal} costs time and money and changes nothing here: {less}."
+        return f"What {signal} takes buys nothing here: {weighed or 'ask it less often'}."
     return None
+
+
+def _other(signal: str) -> str:
+    """Say what to change about an opinion that misleads."""
+    if signal in OTHER_OPINIONS:
+        return "add a signal that rests on something else: answers that agree can be wrong together"
+    what = "deductions" if signal == "self_evaluation" else "guidance"
+    return f"ask another model, or say in its {what} what counts as wrong here"
