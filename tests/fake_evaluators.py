@@ -14,7 +14,8 @@ FakeEvaluator = Callable[[str, str], str]
 """Answers (our instructions, the fenced content)."""
 
 _FENCED = re.compile(
-    r"^BEGIN (?P<label>TASK|SOURCE|OUTPUT) (?P<nonce>\S+)\n(?P<text>.*?)\nEND (?P=label) (?P=nonce)$",
+    r"^BEGIN (?P<label>TASK|SOURCE|OUTPUT) (?P<nonce>\S+)\n"
+    r"(?P<text>.*?)\nEND (?P=label) (?P=nonce)$",
     re.MULTILINE | re.DOTALL,
 )
 _LISTED_MODE = re.compile(r"^- (\w+):", re.MULTILINE)

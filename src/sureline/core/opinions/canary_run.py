@@ -120,7 +120,9 @@ class CanaryRun:
             return "several_models"
         if any(_unknown_share(side) > MOST_UNKNOWN for side in (self.bad, self.good)):
             return "not_measured"
-        return None
+        let_pass = sum(one.score is not None for one in self.good) - len(self.refused)
+        # Half of the good ones were not seen to pass, and an unknown one might have fallen.
+        return "not_measured" if 2 * let_pass < len(self.good) else None
 
 
 def _unknown_share(side: Sequence[CanaryScore]) -> float:
