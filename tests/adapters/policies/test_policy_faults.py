@@ -60,6 +60,19 @@ CASES = {
     ),
     "G4-tie": (in_slice("weights: {self_report: 1, verification: 1}"), "never have the largest"),
     "G4-alone": (in_slice("weights: {self_report: 1}"), "never have the largest"),
+    "G2-panel": (
+        in_slice("generator: {model: 'm:a'}", "judge: {model: b, panel: [c, 'n:a']}"),
+        r"judge.panel.1.: n:a is the same model as the generator",
+    ),
+    "G2-twice": (
+        in_slice("judge: {model: 'one:a', panel: [b, 'two:a-latest']}"),
+        "judge: panel names a model twice",
+    ),
+    "G11-quorum": (
+        in_slice("judge: {model: a, panel: [b], quorum: 3}"),
+        "judge: quorum is 3, but there are 2 judges",
+    ),
+    "G11-no-quorum": (in_slice("judge: {model: a, quorum: 0}"), "quorum: expected a whole number"),
     "G12-nobody-to-ask": (
         in_slice("consistency: {ask: true}"),
         "consistency.ask: .*there is no generator to ask",
@@ -229,6 +242,13 @@ WARNINGS = {
     "family": (
         in_slice("generator: {model: 'openai:gpt-5'}", "judge: {model: 'openai:gpt-5-mini'}"),
         "of the generator's family",
+    ),
+    "family-in-a-panel": (
+        in_slice(
+            "generator: {model: 'openai:gpt-5'}",
+            "judge: {model: 'x:y', panel: ['openai:gpt-5-mini']}",
+        ),
+        r"judge.panel.0.: openai:gpt-5-mini is of the generator's family",
     ),
     "same-allowed": (
         in_slice("generator: {model: m}", "judge: {model: m, allow_same_model: true}"),
