@@ -248,7 +248,7 @@ WARNINGS = {
             "generator: {model: 'openai:gpt-5'}",
             "judge: {model: 'x:y', panel: ['openai:gpt-5-mini']}",
         ),
-        r"judge.panel.0.: openai:gpt-5-mini is of the generator's family",
+        "judge.panel[0]: openai:gpt-5-mini is of the generator's family",
     ),
     "same-allowed": (
         in_slice("generator: {model: m}", "judge: {model: m, allow_same_model: true}"),
