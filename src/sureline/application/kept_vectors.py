@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,17 +47,34 @@ class KeptVectors:
         missing = [index for index, row in enumerate(rows) if row is None]
         if texts and not missing:
             return Embedded(rows=_stacked(rows), model_id=of[0], answered=of[1])
-        fresh = await self._model.embedded([texts[index] for index in missing])
+        fresh = await self._asked(texts, keys, missing)
         if len(missing) < len(texts) and (fresh.model_id, fresh.answered) != of:
             # What is kept is another model's: it may not stand beside these.
             missing = list(range(len(texts)))
-            fresh = await self._model.embedded(texts)
+            fresh = await self._asked(texts, keys, missing)
         self._keep([keys[index] for index in missing], fresh)
-        for index, row in zip(missing, fresh.rows, strict=True):
-            rows[index] = row
         if len(missing) == len(texts):
             return fresh
-        return Embedded(rows=_stacked(rows), model_id=fresh.model_id, answered=fresh.answered)
+        for index, row in zip(missing, fresh.rows, strict=True):
+            rows[index] = row
+        return replace(fresh, rows=_stacked(rows))
+
+    async def _asked(
+        self, texts: Sequence[str], keys: Sequence[bytes], wanted: Sequence[int]
+    ) -> Embedded:
+        """Ask the model for the texts at these places, for equal ones once."""
+        place: dict[bytes | int, int] = {}
+        once: list[str] = []
+        for index in wanted:
+            same = keys[index] or index
+            if same not in place:
+                place[same] = len(once)
+                once.append(texts[index])
+        found = await self._model.embedded(once)
+        if len(once) == len(wanted):
+            return found
+        rows = found.rows[[place[keys[index] or index] for index in wanted]]
+        return replace(found, rows=rows)
 
     def _keep(self, keys: Sequence[bytes], fresh: Embedded) -> None:
         if (fresh.model_id, fresh.answered) != self._of:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sureline.core.values.policy import Policy
+from sureline.core.values.policy import HistoryPolicy, Policy
 
 ABSENT = object()
 
@@ -45,6 +45,30 @@ def remeasured(before: Policy, after: Policy) -> tuple[str, ...]:
         key
         for key, digest in sorted(_bases(before).items())
         if _bases(after).get(key, digest) != digest
+    )
+
+
+def newly_embedded(before: Policy, after: Policy) -> tuple[str, ...]:
+    """Say of each slice whose embedder changes that its past is not compared with until re-made."""
+    return tuple(
+        f"slice {key}: history.embedder changes from {old.history.embedder} to "
+        f"{new.history.embedder}; history finds no past cases, and people decide, until "
+        f"`sureline reembed --slice {key}` has made their vectors anew"
+        for key, new in sorted(after.slices.items())
+        if (old := before.slices.get(key)) is not None
+        and old.history.embedder != new.history.embedder
+        and new.weights.get("history", 0.0) > 0.0
+    )
+
+
+def embedded_otherwise(policy: Policy) -> tuple[str, ...]:
+    """Say of each slice with an embedder of its own that others' vectors are not compared."""
+    return tuple(
+        f"slice {key}: history.embedder is {one.history.embedder}; past cases of another embedder "
+        f"are compared only after `sureline reembed --slice {key}`"
+        for key, one in sorted(policy.slices.items())
+        if one.history.embedder != HistoryPolicy().embedder
+        and one.weights.get("history", 0.0) > 0.0
     )
 
 

@@ -33,7 +33,7 @@ def embedding_models(plugins: Plugins) -> Callable[[str], EmbeddingModel]:
     A program's own embedder takes the place of `hashing`, so it serves every slice whose policy
     names no other. Raises MissingExtra where a name needs what is not installed.
     """
-    opened: dict[str, EmbeddingModel] = {}
+    opened = plugins.opened_models
 
     def model_for(name: str) -> EmbeddingModel:
         if name not in opened:

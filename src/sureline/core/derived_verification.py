@@ -13,8 +13,9 @@ MOST_EXAMPLES = 3
 NOT_CHAINED = (
     "which approvals were used, the API keys, the store's secret, and when jobs last ran: they "
     "are no part of the chain",
-    "vectors that the search for similar cases does not use: of decisions without a verdict, or "
-    "of another embedder",
+    "vectors of decisions without a verdict, which the search for similar cases does not use",
+    "whether vectors made anew (`sureline reembed`) are all there and were made of what they stand "
+    "for: each has a digest of its own, which shows damage, but they are no part of the chain",
     "whether what was recorded was true: a wrong label, or a clock that was set back",
 )
 """What no verification sees, whether it reads the store or an export of it."""
