@@ -212,3 +212,39 @@ def test_a_request_holds_task_source_and_output(server: ModelServer, run: Run) -
     run(*RUNS, "--role", "self_evaluation")
     assert len(seen) == 30
     assert all({"TASK", "SOURCE", "OUTPUT"} <= set(asked.content.split()) for asked in seen)
+
+
+def test_watch_warns_of_a_model_that_failed(server: ModelServer, run: Run) -> None:
+    """Who looks after the gate is told, whether or not the policy acts on it."""
+    server.says = answering(lenient)
+    run("decide", "-", "--policy", "policy.yaml", text="")
+    run(*RUNS, "--role", "judge", "--slice", "letters")
+    assert "warning: judge openai-chat:gpt-4o-mini failed its canaries" in run("watch").stdout
+    found = json.loads(run("watch", "--json").stdout)["canaries"]
+    assert [one["fault"] for one in found] == [
+        "canaries_failed",
+        "canaries_not_run",
+        "canaries_not_run",
+    ]
+
+
+def test_a_case_of_a_policy_test_takes_canaries_as_passed(run: Run, folder: Path) -> None:
+    """A case says itself what a judge says; nothing is asked, and nothing must have passed."""
+    policy = POLICY.replace("output: {structured: false}", "output: {json_schema: {type: object}}")
+    must = policy.replace(
+        f'{{model: "{MODEL}"}}', f'{{model: "{MODEL}", must_pass_canaries: true}}'
+    )
+    (folder / "policy.yaml").write_text(must.replace("self_evaluation: 1", "verification: 1"))
+    case = {
+        "name": "the judge refutes",
+        "threshold": 0.5,
+        "slice_key": "letters",
+        "task": "t",
+        "output": {},
+        "stakes": "high_cost",
+        "judge": {"agrees": False, "confidence": 0.9},
+        "expect": {"route": "human_required", "reasons": ["judge_refuted"]},
+    }
+    (folder / "cases.jsonl").write_text(json.dumps(case))
+    result = run("policy", "test", "cases.jsonl", "--policy", "policy.yaml")
+    assert result.exit_code == 0, result.output
