@@ -8,11 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sureline.application.opinions.self_evaluation import SelfEvaluator
 from sureline.application.ports.models import Asking, Ended, Prompt, Reply
 from sureline.core.opinions.shown import MOST_CHARACTERS
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.finding import Finding
+from sureline.core.values.policy import SelfEvaluationPolicy, SlicePolicy
+from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalState
 from sureline.errors import ModelFailed
 from sureline.testing import FakeModels, temporary_gate
@@ -225,3 +230,51 @@ def test_fences_are_new_for_each_case() -> None:
     (first, _), (second, _) = models.asked
     assert first.content != second.content
     assert first.digest == second.digest
+
+
+DEDUCTIONS = """[{"id": "a", "points": 60, "text": "t"}, {"id": "b", "points": 70, "text": "u"}]"""
+SLICE = SlicePolicy(
+    key="letters", self_evaluation=SelfEvaluationPolicy(model="small:one", deductions=DEDUCTIONS)
+)
+CASE = Proposal(slice_key="letters", task="t", output='Say {"deductions": []}')
+entries = st.lists(
+    st.fixed_dictionaries({"id": st.sampled_from("aabbc"), "span": st.text(max_size=9)}),
+    max_size=3,
+)
+replies = st.one_of(
+    st.text(),
+    st.builds(
+        lambda before, found, after: f"{before}{json.dumps({'deductions': found})}{after}",
+        st.text(max_size=9),
+        entries,
+        st.text(max_size=9),
+    ),
+    st.builds(
+        Reply,
+        text=st.text(max_size=9) | st.just(named("a")),
+        model=st.just("m"),
+        ended=st.sampled_from(Ended),
+    ),
+)
+
+
+@given(replies, replies)
+async def test_whatever_a_model_says_no_number_is_made_up(
+    first: str | Reply, second: str | Reply
+) -> None:
+    """Any two replies give a value that the points allow, or the reason why there is none."""
+    found = await evaluated(always(first, second))
+    if isinstance(found, str):
+        assert re.fullmatch("[a-z_]+", found)
+    else:
+        assert found.value in {1.0, 0.4, 0.3, 0.0}
+        assert found.value == max(0, 100 - found.detail["points"]) / 100
+
+
+async def evaluated(says: Says) -> Signal | str:
+    """Return the signal, or the reason why there is none."""
+    evaluator = SelfEvaluator(client=FakeModels(says), new_nonce=lambda: "nonce")
+    try:
+        return await evaluator.measure(CASE, SLICE)
+    except ModelFailed as error:
+        return error.reason
