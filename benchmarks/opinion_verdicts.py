@@ -16,7 +16,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sureline.core.learning.opinion_facts import OpinionEvidence, OpinionVerdict, Said
+from sureline.core.learning.opinion_facts import OpinionEvidence, OpinionVerdict
+from sureline.core.values.said import Said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
