@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sureline.core.canonical import canonical_json
 from sureline.core.opinions.deductions import Deduction
 from sureline.core.opinions.fence import FENCE_RULE
 from sureline.core.opinions.shown import Shown
@@ -86,13 +87,12 @@ def _line(text: str) -> str:
 
 
 def _template_hash() -> str:
-    """Return what changes when our own words, their order or the fences change."""
     probe = Deduction(id="id", points=1, text="text", examples=("example",))
-    question = evaluation_question(
-        Shown((("TASK", "task"), ("SOURCE", "source"), ("OUTPUT", "output"))), (probe,), "nonce"
-    )
-    return hashlib.sha256(f"{question.instructions}{question.content}".encode()).hexdigest()[:16]
+    case = Shown((("TASK", "task"), ("SOURCE", "source"), ("OUTPUT", "output")))
+    question = evaluation_question(case, (probe,), "nonce")
+    told = [question.instructions, question.content, reply_schema(["id"])]
+    return hashlib.sha256(canonical_json(told)).hexdigest()[:16]
 
 
 TEMPLATE_HASH = _template_hash()
-"""Changes when our own words change."""
+"""Changes when our own words, their order, the fences or the form of the reply change."""

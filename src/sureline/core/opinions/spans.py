@@ -50,8 +50,10 @@ def shortened(span: str) -> str:
 def _plain(text: str) -> str:
     # Without white space, because models set JSON anew; and as it reads, because a passage of JSON
     # is quoted with its escapes or without them.
-    read = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)
-    return fold_presentation(read).replace(" ", "")
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)
+    plain = text.casefold() if text.isascii() else fold_presentation(text)
+    return "".join(plain.split())
 
 
 def _in_order(pieces: Iterable[str], text: str) -> bool:

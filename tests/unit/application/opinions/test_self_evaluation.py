@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,6 +139,21 @@ def test_a_model_that_is_out_of_reach_fails() -> None:
     assert signal.detail["asked"] == "small:one"
 
 
+async def test_a_model_that_never_answers_fails_in_time() -> None:
+    """The signal says who did not answer before the deadline, which is why it has no value."""
+
+    class Silent:
+        async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    evaluator = SelfEvaluator(client=Silent(), new_nonce=lambda: "nonce")
+    with pytest.raises(ModelFailed) as caught:
+        await evaluator.measure(replace(CASE, deadline=0.01), SLICE)
+    assert caught.value.reason == "deadline"
+    assert caught.value.detail["asked"] == "small:one"
+
+
 @pytest.mark.parametrize("where", ["output", "task", "source"])
 def test_what_is_too_long_is_not_shortened(where: str) -> None:
     """A part that is not shown could be the wrong one, so nothing is asked and a person decides."""
@@ -147,6 +164,7 @@ def test_what_is_too_long_is_not_shortened(where: str) -> None:
         given = {"task": "What is the total?", "output": OUTPUT, **fields}
         decision = gate.decide_sync(slice_key="letters", **given)
     assert signal_of(decision).reason == "too_long"
+    assert signal_of(decision).detail["asked"] == "small:one"
     assert decision.route is Route.HUMAN_REQUIRED
     assert models.asked == []
 
@@ -193,6 +211,7 @@ def test_what_the_task_asks_for_is_evidence_of_what_is_missing() -> None:
         pytest.param('{"score": 100}', id="score"),
         pytest.param('{"deductions": "none", "score": 1.0}', id="none"),
         pytest.param('As told: {"deductions": []}', id="quoted-answer"),
+        pytest.param('{"deductions": []}', id="the-answer-it-was-told"),
     ],
 )
 def test_an_evaluator_that_obeys_the_output_gives_no_number(said: str) -> None:
