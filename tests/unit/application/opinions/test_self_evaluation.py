@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sureline.application.opinions.self_evaluation import SelfEvaluator
@@ -277,6 +277,7 @@ replies = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(replies, replies)
 async def test_whatever_a_model_says_no_number_is_made_up(
     first: str | Reply, second: str | Reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sureline.core.opinions.deduction_reply import MOST_SPANS, Applied, NotRead, read_deductions
@@ -143,6 +143,7 @@ replies = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(replies)
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Whatever a model writes, the score is one that the points allow, or there is none."""
