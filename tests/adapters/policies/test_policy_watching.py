@@ -5,13 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from sureline.adapters.policies import load_policy
 from sureline.adapters.policies.watching import PolicyThread, content_stamp
-from sureline.application.policy_watch import PolicyWatch
 from sureline.errors import PolicyError
 
 
@@ -47,7 +45,7 @@ def test_only_another_content_has_another_stamp(tmp_path: Path) -> None:
 def test_the_thread_looks_at_once_and_ends_when_told() -> None:
     """Leaving the block stops the thread after the look that it was at."""
     watch = Watch()
-    with PolicyThread(cast(PolicyWatch, watch), tick=3600):
+    with PolicyThread(watch, tick=3600):
         pass
     assert watch.looks == 1
 
@@ -57,7 +55,7 @@ def test_a_fault_of_ours_is_logged_and_the_next_look_comes(
 ) -> None:
     """The log has the kind of the fault, and nothing of any file."""
     watch = Watch(ValueError("a secret"))
-    thread = PolicyThread(cast(PolicyWatch, watch))
+    thread = PolicyThread(watch)
     with caplog.at_level(logging.WARNING):
         thread.look()
         thread.look()
