@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sureline.adapters.embedders.remote import RemoteModel
 from sureline.adapters.models.attempts import Backoff
@@ -313,3 +315,32 @@ async def test_a_reply_of_no_form_at_all_is_refused():
     ):
         with pytest.raises(EmbeddingFailed):
             await RemoteModel("x:y", Canned(EmbeddingReply(rows=rows, model="m"))).embedded(["t"])
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.integers(min_value=-(10**30), max_value=10**30),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=3),
+)
+
+
+@given(
+    rows=st.one_of(
+        st.lists(st.lists(NUMBERS, max_size=5), max_size=4),
+        st.lists(st.lists(st.floats(), min_size=3, max_size=3), min_size=2, max_size=2),
+        st.none(),
+        st.text(max_size=5),
+    ),
+    model=st.one_of(st.text(max_size=5), st.none(), st.just("m")),
+)
+async def test_whatever_comes_back_is_unit_vectors_or_a_failure(rows, model):
+    """No reply gives a vector that is not finite and of unit length."""
+    remote = RemoteModel("x:y", Canned(EmbeddingReply(rows=rows, model=model)))
+    try:
+        found = await remote.embedded(["one", "two"])
+    except EmbeddingFailed:
+        return
+    assert found.rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(found.rows, axis=1), 1, atol=1e-3)
