@@ -92,8 +92,8 @@ def agreement(
     return Section(
         title="Agreement with graded pairs",
         note=f"{len(graded)} pairs of our own making (benchmarks/similarity_pairs.tsv), graded "
-        f"from 0 to 5, hard on purpose: a third differ in a number, a name or a negation only. "
-        f"Spearman's rank correlation of grade and cosine; 95 % bootstrap interval.",
+        f"from 0 to 5, hard on purpose: a quarter differ in a number, a name, a role or a "
+        f"negation only. Spearman's rank correlation of grade and cosine; 95 % bootstrap interval.",
         heading=("embedder", "correlation", "interval"),
         rows=tuple(rows),
     )
