@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sureline.core.canonical import canonical_json
@@ -51,12 +52,17 @@ class Question:
 
 def evaluation_question(case: Shown, modes: Sequence[Deduction], nonce: str) -> Question:
     """Return what the evaluator is asked about a case; `nonce` is new for each call."""
-    instructions = INSTRUCTIONS + "\n".join(map(_mode_text, modes))
+    instructions = _instructions(tuple(modes))
     return Question(
         instructions=instructions,
         content=f"{case.between(nonce)}\n\n{REMINDER}",
         digest=case.digest(f"{instructions}\n{REMINDER}"),
     )
+
+
+@lru_cache(maxsize=64)
+def _instructions(modes: tuple[Deduction, ...]) -> str:
+    return INSTRUCTIONS + "\n".join(map(_mode_text, modes))
 
 
 def reply_schema(ids: Iterable[str]) -> dict[str, Any]:
