@@ -188,9 +188,9 @@ def main() -> None:
     started, random = perf_counter(), np.random.default_rng(chosen.seed)
     with threadpool_limits(1):
         sections = (
-            null_years(10 if chosen.quick else 60, random),
-            jumps(20 if chosen.quick else 100, random),
-            verdicts(100 if chosen.quick else 600, random),
+            null_years(5 if chosen.quick else 20, random),
+            jumps(20 if chosen.quick else 60, random),
+            verdicts(50 if chosen.quick else 300, random),
         )
     show(sections, perf_counter() - started)
     if chosen.write:

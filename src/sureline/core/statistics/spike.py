@@ -108,8 +108,9 @@ def _tail(before: Rate, now: Rate, *, rose: bool) -> float:
     """Return the hypergeometric probability of a window as extreme as this one."""
     from scipy.stats import hypergeom
 
-    spread = hypergeom(before.whole + now.whole, before.part + now.part, now.whole)
-    return float(spread.sf(now.part - 1) if rose else spread.cdf(now.part))
+    sizes = (before.whole + now.whole, before.part + now.part, now.whole)
+    tail = hypergeom.sf(now.part - 1, *sizes) if rose else hypergeom.cdf(now.part, *sizes)
+    return float(tail)
 
 
 def began(days: Sequence[Rate], before: Rate, now: Rate) -> int:
