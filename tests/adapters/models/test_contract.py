@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from sureline.application.ports.models import Asking, Ended
 from sureline.errors import ModelFailed
 from tests.adapters.models.conftest import SCHEMA, Pauses, prompt
 from tests.model_servers import (
+    WIRES,
     CutOff,
     Endless,
     Fault,
@@ -286,6 +288,21 @@ async def test_an_answer_with_nothing_in_it_is_unreadable(
     """No choice, no output, no content: there is no reply to read."""
     server.script(Raw(wire.empty))
     assert (await reason_of(client, asking)).reason == "unreadable_response"
+
+
+async def test_an_error_inside_an_answer_is_told_like_any_other(
+    client: PydanticAIClient, server: ModelServer
+) -> None:
+    """OpenAI's responses can fail with status 200; such a fault is tried again as well."""
+    responses = next(wire for wire in WIRES if wire.name == "responses")
+    error = {"code": "server_error", "message": SECRET}
+    failed = {**responses.empty, "status": "failed", "error": error}
+    server.script(Raw(failed), "yes")
+    asking = Asking(model=responses.model)
+    assert (await client.ask(prompt(), asking)).usage.retries == 1
+    server.says = lambda asked: Raw(failed)
+    found = await reason_of(client, replace(asking, fresh=True))
+    assert found.reason == "server_error"
 
 
 async def test_hostile_headers_change_nothing(

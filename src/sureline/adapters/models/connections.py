@@ -75,11 +75,13 @@ class Connections:
         making = self._models.get(name)
         if making is None:
             making = self._models[name] = asyncio.create_task(self._made(name))
-        try:
-            return await asyncio.shield(making)
-        except ModelFailed:
-            self._models.pop(name, None)  # a key may be there the next time
-            raise
+            making.add_done_callback(lambda task: self._forget_failed(name, task))
+        return await asyncio.shield(making)
+
+    def _forget_failed(self, name: str, making: asyncio.Task[Model]) -> None:
+        """Make it anew the next time: a key may be there then."""
+        if making.cancelled() or making.exception() is not None:
+            self._models.pop(name, None)
 
     async def _made(self, name: str) -> Model:
         async with self._lock:
@@ -100,14 +102,18 @@ def make_model(name: str, http: httpx2.AsyncClient | None) -> tuple[Model, httpx
         from pydantic_ai.models import infer_model
     except ImportError as error:
         raise _not_installed(error.name) from None
-    http = http or bounded_client()
-    provider = name.partition(":")[0]
+    provider, colon, _ = name.partition(":")
+    if not colon:  # the library takes "test" for a model that makes its answers up
+        raise _not_configured(provider, "")
     try:
-        return infer_model(name, lambda kind: _provider(kind, http)), http
+        shared = http or bounded_client()
+        return infer_model(name, lambda kind: _provider(kind, shared)), shared
     except ImportError as error:
         raise _not_installed(error.name, provider) from None
     except (UserError, ValueError) as error:
         raise _not_configured(provider, str(error)) from None
+    except Exception as error:  # noqa: BLE001 - each provider complains in its own way
+        raise _not_configured(provider, "", type(error).__name__) from None
 
 
 def _provider(kind: str, http: httpx2.AsyncClient) -> Any:
@@ -129,7 +135,7 @@ def _not_installed(module: str | None, provider: str | None = None) -> ModelFail
     )
 
 
-def _not_configured(provider: str, said: str) -> ModelFailed:
+def _not_configured(provider: str, said: str, error: str | None = None) -> ModelFailed:
     """Name the variable that the provider's own complaint names, if it names one."""
     found = _VARIABLE.search(said)
     if found is None:
@@ -137,7 +143,7 @@ def _not_configured(provider: str, said: str) -> ModelFailed:
         return ModelFailed(
             "not_configured",
             f"no model can be made for the provider {provider!r}: {advice}",
-            detail={"provider": provider},
+            detail={"provider": provider} | ({} if error is None else {"error": error}),
         )
     return ModelFailed(
         "not_configured",
