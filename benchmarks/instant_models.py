@@ -35,7 +35,7 @@ class InstantModels:
     def __init__(self) -> None:
         self.asked = {"p:evaluator": 0, "p:judge": 0}
 
-    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
+    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:  # noqa: ARG002
         self.asked[asking.model] += 1
         usage = Usage(input_tokens=900, output_tokens=30, cost=0.0003, seconds=0.0)
         if asking.model == "p:judge":
