@@ -74,6 +74,17 @@ async def test_vectors_arrive_at_unit_length(server, model):
     assert server.asked == [TEXTS]
 
 
+async def test_what_it_took_is_told(server, model_with):
+    """Tokens and list price come back with the vectors; over several requests they add up."""
+    server.answers = "text-embedding-3-small"
+    model = model_with("openai:text-embedding-3-small")
+    usage = (await model.embedded(["word " * 20_000])).usage
+
+    requests = len(server.asked)
+    assert (usage.calls, usage.input_tokens, usage.output_tokens) == (requests, 7 * requests, 0)
+    assert usage.cost == pytest.approx(requests * 7 * 0.02e-6)
+
+
 async def test_rows_in_another_order_are_put_right(server, model):
     """The index says to which text a row belongs, not its place."""
     server.script(lambda body: body | {"data": list(reversed(rows_of(body)))})

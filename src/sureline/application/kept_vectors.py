@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from sureline.application.ports.embedder import Embedded, EmbeddingModel
 from sureline.core.gate.vectors import vector_fault
+from sureline.core.values.model_card import Usage
 
 MOST = 256
 """Texts whose vectors are kept: 3 MB at 3,072 numbers each."""
+
+NOTHING_ASKED = Usage(input_tokens=0, output_tokens=0, cost=0.0, calls=0, cached=True)
 
 _LONGEST = 100_000
 """Longer texts are embedded anew: they do not come twice, and hashing them holds up the loop."""
@@ -46,7 +49,8 @@ class KeptVectors:
         rows, of = self._kept(keys)
         missing = [index for index, row in enumerate(rows) if row is None]
         if texts and not missing:
-            return Embedded(rows=_stacked(rows), model_id=of[0], answered=of[1])
+            nothing = None if of[1] is None else NOTHING_ASKED
+            return Embedded(rows=_stacked(rows), model_id=of[0], answered=of[1], usage=nothing)
         fresh = await self._asked(texts, keys, missing)
         if len(missing) < len(texts) and (fresh.model_id, fresh.answered) != of:
             # What is kept is another model's: it may not stand beside these.

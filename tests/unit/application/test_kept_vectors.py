@@ -51,7 +51,7 @@ async def test_a_text_is_embedded_once():
     assert (first.rows == model.rows(["task", "a"])).all()
     assert (second.rows == model.rows(["bb", "task", "ccc"])).all()
     assert (third.rows == model.rows(["task", "bb"])).all()
-    assert (third.model_id, third.answered) == ("one", "m")
+    assert (third.model_id, third.answered, third.usage.cached) == ("one", "m", True)
 
 
 async def test_equal_texts_are_asked_for_once():

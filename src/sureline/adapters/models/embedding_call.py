@@ -141,5 +141,5 @@ def _usage(tokens: object, model: str, provider: str) -> Usage:
         price = calc_price(Priced(input_tokens=tokens), model, provider_id=provider)
         cost = float(price.total_price)
     except (LookupError, ValueError, TypeError, ArithmeticError):
-        return Usage(input_tokens=tokens)
-    return Usage(input_tokens=tokens, cost=cost)
+        return Usage(input_tokens=tokens, output_tokens=0)
+    return Usage(input_tokens=tokens, output_tokens=0, cost=cost)
