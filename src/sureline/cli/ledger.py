@@ -29,7 +29,7 @@ ledger_app = typer.Typer(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """How many vectors of past cases can be searched, of those there are, whichever model made them."""
+    """How many vectors of past cases can be searched, of those there are, of whatever model."""
 
     ok: bool
     usable: int
