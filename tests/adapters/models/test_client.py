@@ -16,7 +16,7 @@ import pytest
 
 from sureline.adapters.models.attempts import Backoff
 from sureline.adapters.models.client import PydanticAIClient
-from sureline.adapters.models.connections import SHARED_HTTP, make_model
+from sureline.adapters.models.connections import SHARED_HTTP, make_model, open_http
 from sureline.application.ports.models import Asking, ModelLimits, Prompt
 from sureline.errors import ModelFailed
 from sureline.loop_thread import LoopThread
@@ -358,7 +358,8 @@ def test_providers_take_our_http_client(provider: str, monkeypatch: pytest.Monke
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    model, http = make_model(f"{provider}:some/model", None)
+    http = open_http()
+    model = make_model(f"{provider}:some/model", http)
     client: Any = model.provider.client  # type: ignore[union-attr]
     assert client._client is http
     asyncio.run(http.aclose())

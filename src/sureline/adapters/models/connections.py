@@ -85,29 +85,38 @@ class Connections:
 
     async def _made(self, name: str) -> Model:
         async with self._lock:
-            model, self._http = await asyncio.to_thread(make_model, name, self._http)
+            # In a thread: importing pydantic_ai and reading certificates would hold up the loop.
+            http = self._http or await asyncio.to_thread(open_http)
+            self._http = http
+            model = await asyncio.to_thread(make_model, name, http)
             await model.__aenter__()
             self._entered.append(model)
             return model
 
 
-def make_model(name: str, http: httpx2.AsyncClient | None) -> tuple[Model, httpx2.AsyncClient]:
-    """Return a model and the HTTP client for the next ones; takes seconds the first time.
+def open_http() -> httpx2.AsyncClient:
+    """Return the HTTP client of one event loop.
 
-    Importing pydantic_ai and loading certificates would hold up an event loop.
-    Raises ModelFailed: `not_installed`, or `not_configured`.
+    Raises ModelFailed: `not_installed`, or `not_configured` (certificates that cannot be read).
     """
     try:
-        from pydantic_ai.exceptions import UserError
-        from pydantic_ai.models import infer_model
+        return bounded_client()
     except ImportError as error:
         raise _not_installed(error.name) from None
+    except Exception as error:  # noqa: BLE001 - whatever a certificate's file can be
+        raise _not_configured("any", "", type(error).__name__) from None
+
+
+def make_model(name: str, http: httpx2.AsyncClient) -> Model:
+    """Return a model by `provider:name`. Raises ModelFailed: `not_installed`, `not_configured`."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
     provider, colon, _ = name.partition(":")
     if not colon:  # the library takes "test" for a model that makes its answers up
         raise _not_configured(provider, "")
     try:
-        shared = http or bounded_client()
-        return infer_model(name, lambda kind: _provider(kind, shared)), shared
+        return infer_model(name, lambda kind: _provider(kind, http))
     except ImportError as error:
         raise _not_installed(error.name, provider) from None
     except (UserError, ValueError) as error:
