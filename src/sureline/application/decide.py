@@ -87,7 +87,9 @@ class Decider:
         record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
         if case.answers:
-            await self.models.observe(noted, case.answers)
+            details = [one.detail for one in assessed.signals]
+            now = answers_in(details, case.current.names, kept=False)
+            await self.models.observe(noted, now)
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
@@ -121,9 +123,10 @@ class Decider:
         """Return the case as the models that gave these signals make it, and what counts (G3)."""
         if not case.current.names:
             return case, signals
-        answers = answers_in((one.detail for one in signals), case.current.names)
+        details, names = [one.detail for one in signals], case.current.names
+        answers, now = answers_in(details, names), answers_in(details, names, kept=False)
         # Also without an answer: what is latest may have changed since the case was opened.
-        case = case.measured_by(self.models.known(case.current.seen, answers), answers)
+        case = case.measured_by(self.models.known(case.current.seen, now), answers)
         return case, case.counted(signals)
 
     @staticmethod

@@ -137,6 +137,18 @@ def test_two_models_that_take_turns_do_not_fill_the_ledger(sampled: World) -> No
     assert all(b - a >= HOUR for a, b in pairwise(moments))
 
 
+def test_a_kept_reply_does_not_say_who_answers_now(sampled: World) -> None:
+    """It is held to the model that gave it then, but the latest is who answered last."""
+    sampled.clock.advance(HOUR)
+    sampled.model = "B"
+    sampled.judged()
+    sampled.clock.advance(2 * HOUR)
+    sampled.model, sampled.kept = "A", True
+    assert sampled.judged().approved
+    assert not sampled.unjudged().approved
+    assert [one.note for one in sampled.notes()][-1] == f"B answers as {JUDGE}, instead of A"
+
+
 def test_a_note_from_the_future_silences_nothing(world: World) -> None:
     """A clock that was wrong once does not hide the next change."""
     world.decide()
