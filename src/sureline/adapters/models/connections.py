@@ -86,9 +86,9 @@ class Connections:
     async def _made(self, name: str) -> Model:
         async with self._lock:
             # In a thread: importing pydantic_ai and reading certificates would hold up the loop.
-            http = self._http or await asyncio.to_thread(open_http)
-            self._http = http
-            model = await asyncio.to_thread(make_model, name, http)
+            if self._http is None:
+                self._http = await asyncio.to_thread(open_http)
+            model = await asyncio.to_thread(make_model, name, self._http)
             await model.__aenter__()
             self._entered.append(model)
             return model
