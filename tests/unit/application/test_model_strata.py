@@ -320,6 +320,26 @@ def test_a_replay_does_not_certify_by_labels_of_another_model(world: World) -> N
     assert found.threshold_from == "none"
 
 
+def test_the_guard_watches_what_the_model_of_now_measured() -> None:
+    """What was audited of the one before says nothing for or against the one that answers now."""
+    with answering(answering_policy(audit_rate=1.0)) as world:
+        world.certify()
+        made = world.decide()
+        assert made.audit
+        world.gate.run(
+            world.gate.record_outcome(made.id, action="approve", by="Ada", source="audit")
+        )
+
+        def audited() -> int:
+            (watch,) = world.gate.run(world.gate.services.watcher.watch()).slices
+            return watch.guard.labels
+
+        assert audited() == 1
+        world.model = "B"
+        world.decide()
+        assert audited() == 0
+
+
 def test_report_and_logbook_say_it_in_plain_words(world: World) -> None:
     """Which model answers in place of which, since when, and what follows."""
     world.certify()
