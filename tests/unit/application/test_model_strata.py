@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +23,7 @@ from sureline.errors import Refused, StoreError
 from sureline.gate import Gate
 from sureline.testing import MOMENT, FakeModels, FixedClock, PinnedSampling
 from tests.answering import JUDGE, LABELS, World, answering, answering_policy
-from tests.cases.told import ToldSignal
+from tests.cases.told import ToldSignal, told
 
 HOUR = timedelta(hours=1)
 CHANGED = "another model answers now than when the certificate was issued"
@@ -147,6 +148,26 @@ def test_a_kept_reply_does_not_say_who_answers_now(sampled: World) -> None:
     assert sampled.judged().approved
     assert not sampled.unjudged().approved
     assert [one.note for one in sampled.notes()][-1] == f"B answers as {JUDGE}, instead of A"
+
+
+def test_decisions_at_once_note_a_change_once(world: World) -> None:
+    """Also from two event loops, of which a gate serves as many as there are."""
+
+    async def many() -> None:
+        await asyncio.gather(
+            *(world.gate.decide(**told(0.9, output={"at once": n})) for n in range(8))
+        )
+
+    world.gate.run(many())
+    assert len(world.notes()) == 1
+    world.model = "B"
+    asyncio.run(many())
+    world.model = "A"
+    world.clock.advance(2 * HOUR)
+    world.gate.run(many())
+    assert [one.subject for one in world.notes()] == [
+        f'["{JUDGE}", "{model}"]' for model in ("A", "B", "A")
+    ]
 
 
 def test_a_note_from_the_future_silences_nothing(world: World) -> None:
