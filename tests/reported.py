@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sureline.adapters.policies.deductions_file import read_deductions_file
+from sureline.adapters.policies.faults import Faults
 from sureline.application.calibration_report import CalibrationReport
 from sureline.application.ports.ledger import LabelledRecord
 from sureline.bootstrap import Plugins, Services, open_services
@@ -179,3 +181,12 @@ async def filled_world(store: str, folder: Path) -> AsyncIterator[World]:
 async def reported(world: World) -> CalibrationReport:
     """Return the report on what the world's labels say now."""
     return await world.services.reporter.report()
+
+
+def deductions_in(draft: str) -> list[dict[str, Any]]:
+    """Read a draft as the only entry of a deductions file."""
+    faults = Faults()
+    found = read_deductions_file(f"deductions:\n{draft}\n", "deductions.yaml", faults)
+    faults.raise_if_any()
+    assert found is not None
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 from sureline.application.ports.ledger import Ledger, PastDecision
 from sureline.core.statistics.bins import score_bin
+from sureline.core.values.listed import listed
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.periods import day_number, first_day_of, week_number
 
@@ -21,6 +23,8 @@ LOOKED_AT = 200
 """Latest corrections whose fields are counted."""
 POINTS = 20
 """Deduction that a draft begins with; a person changes it."""
+MOST_OF_ID, MOST_OF_TEXT = 60, 1000
+"""Characters that a deductions file admits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +52,8 @@ class Mistake:
     """A decision with a high score whose label is wrong.
 
     `reasons` are the decision's codes, `signals` its measured values, `fields` those that a
-    person changed. `draft` is a deduction for a person to edit. Nothing of the payload is in it.
+    person changed. `draft` is an entry of a deductions file, in YAML, for a person to edit. Nothing
+    of the payload is in it.
     """
 
     id: str
@@ -172,18 +177,21 @@ def _mistake(
         reasons=tuple(reason["code"] for reason in body["reasons"]),
         signals=measured,
         fields=fields,
-        draft=_draft(fields, measured),
+        draft=draft_of(fields, measured),
     )
 
 
-def _draft(fields: Sequence[str], signals: Mapping[str, float]) -> str:
-    """Write a deduction in the form that a policy's list of deductions has."""
-    what = f"The value of {', '.join(fields)} is wrong" if fields else "The output is wrong"
+def draft_of(fields: Sequence[str], signals: Mapping[str, float]) -> str:
+    """Write a deduction as an entry of a deductions file, in YAML."""
+    what = f"The value of {listed(fields)} is wrong" if fields else "The output is wrong"
     unnoticed = ", ".join(f"{name} {value:.2f}" for name, value in sorted(signals.items()))
-    code = "_".join(["wrong", *(name.replace(".", "_") for name in fields)]) if fields else "WHAT"
+    text = f"{what}. SAY HERE HOW ONE SEES IT (unnoticed by {unnoticed or 'every signal'})."
+    words = re.findall("[a-z0-9]+", " ".join(fields).lower()) or ["output"]
     return (
-        f"code: {code}; points: {POINTS}; description: {what}; "
-        f"SAY HERE HOW ONE SEES IT (unnoticed by {unnoticed or 'every signal'})"
+        f"- id: {'_'.join(['wrong', *words])[:MOST_OF_ID]}\n"
+        f"  points: {POINTS}\n"
+        # A JSON text is one of YAML too; what cannot be printed is escaped.
+        f"  text: {json.dumps(text[:MOST_OF_TEXT], ensure_ascii=not text.isprintable())}"
     )
 
 

@@ -21,8 +21,8 @@ WORDS = {
     Advice.COLLECT: "label more",
     Advice.KEEP: "leave alone",
 }
-LISTED = 10
-"""Mistakes that a terminal shows; the HTML file and JSON have up to 50."""
+LISTED = 3
+"""Mistakes of a slice that a terminal shows; the HTML file and JSON have up to 50."""
 
 
 def show_report(report: CalibrationReport) -> None:
@@ -163,12 +163,16 @@ def _show_mistakes(found: Mistakes) -> None:
         return
     print_table(
         title,
-        ("decision", "score", "route", "label", "draft of a deduction"),
-        [
-            (one.id, f"{one.score:.3f}", one.route, one.source, one.draft)
-            for one in found.shown[:LISTED]
-        ],
+        ("decision", "score", "route", "label"),
+        [(one.id, f"{one.score:.3f}", one.route, one.source) for one in found.shown[:LISTED]],
     )
+    more = len(found.shown) - LISTED
+    if more > 0:
+        say(f"and {more} more in the JSON (`sureline report --json`)")
+    say("drafts of deductions, to edit and put into a deductions file:")
+    for draft in dict.fromkeys(one.draft for one in found.shown[:LISTED]):
+        for line in draft.splitlines():
+            say(f"    {line}")
 
 
 def _show_clusters(found: RejectedClusters) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from sureline.application.calibration_report import CalibrationReport, SliceRepo
 from sureline.application.mistakes import MOST
 from sureline.application.ports.ledger import RouteDay
 from sureline.application.route_rates import MONTHS, WEEKS, route_rates
+from sureline.cli.report_tables import show_report
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.suggestions import Advice
 from sureline.core.statistics.reliability import Calibrated
 from sureline.core.values.periods import day_number
 from sureline.core.values.switch import Switch
 from sureline.testing import MOMENT
-from tests.reported import BEFORE, World, filled_world, open_world, reported
+from tests.reported import BEFORE, World, deductions_in, filled_world, open_world, reported
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -127,8 +129,23 @@ async def test_each_mistake_has_a_draft_to_edit(report: CalibrationReport) -> No
     drafts = [one for one in of(report, "invoices").mistakes.shown if one.fields]
     assert drafts
     for one in drafts:
-        assert one.draft.startswith("code: wrong_vendor; points: 20; description: The value of")
-        assert "unnoticed by verification 0." in one.draft
+        (entry,) = deductions_in(one.draft)
+        assert (entry["id"], entry["points"]) == ("wrong_vendor", 20)
+        assert entry["text"].startswith("The value of vendor is wrong.")
+        assert "unnoticed by verification 0." in entry["text"]
+
+
+async def test_a_terminal_shows_three_mistakes_a_slice(
+    report: CalibrationReport, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever wants them all is told where; drafts that are the same stand there once."""
+    letters = replace(report, slices=(of(report, "letters"),))
+    show_report(letters)
+    said = capsys.readouterr().out
+    shown = of(report, "letters").mistakes.shown
+    assert sum(one.id in said for one in shown) == 3
+    assert f"and {MOST - 3} more in the JSON" in said
+    assert said.count("  points: 20") == len({one.draft for one in shown[:3]})
 
 
 async def test_without_a_threshold_the_top_tenth_is_looked_at(report: CalibrationReport) -> None:
