@@ -22,6 +22,7 @@ from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import route
 from sureline.core.gate.strata import stratum_of
+from sureline.core.opinions.unavailable import require_opinions
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
@@ -46,12 +47,15 @@ class Decider:
     new_id: Callable[[], str]
     representative: bool = True
     """False for a log whose rows somebody chose: their labels certify nothing (G23)."""
+    can_wait: bool = False
+    """True for a log: what a provider's fault kept from being measured is not recorded."""
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
 
         The decision is on disk when this returns. The same id with the same content returns the
-        stored decision. Raises UnknownSlice, InvalidInput, Conflict and StoreError.
+        stored decision. Raises UnknownSlice, InvalidInput, Conflict and StoreError, and
+        ModelFailed where it `can_wait` and an opinion could not be had yet.
         """
         started = self.clock.monotonic()
         identity = identify(proposal, self.secret)
@@ -73,14 +77,15 @@ class Decider:
             if said.detail:
                 case, signals = self._heard(case, signals)
             assessed = self._assess(case, measured, signals)
+        if self.can_wait:
+            require_opinions(signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
         switches = await self._switches(case)
         around = case.circumstances(judging, switches)
         routing = route(assessed, case.policy, around)
         stratum = stratum_of(routing, assessed, case.policy, around)
-        if not self.representative:
-            stratum = replace(stratum, representative=False)
+        stratum = stratum if self.representative else replace(stratum, representative=False)
 
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)

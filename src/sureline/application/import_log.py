@@ -6,13 +6,15 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sureline.application.answer import Answer
 from sureline.application.cells import read_label
 from sureline.application.current import Current, Currents
 from sureline.application.decide import Decider
+from sureline.application.import_outage import TRIAL, Outage
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer, Labeller
 from sureline.application.mapped_signals import Labelled
@@ -21,6 +23,7 @@ from sureline.core.canonical import canonical_json
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal
+from sureline.core.values.signal import SignalState
 from sureline.errors import InvalidInput, StoreError, SurelineError
 
 REQUIRED = ("output", "task")
@@ -113,10 +116,11 @@ class Imported:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A row on its way: without a proposal it was rejected."""
+    """A row on its way: without a proposal it was rejected. `given` names signals that it got."""
 
     imported: Imported
     proposal: Proposal | None = None
+    given: frozenset[str] = frozenset()
 
 
 class LogOnlyCurrents(Currents):
@@ -152,6 +156,9 @@ class LogImport:
     repeating an import, or importing a log that has grown, takes in only what is new, and no
     label counts twice. `labelled` says what the labels are a sample of: those of rows that
     somebody chose are recorded and shown, and certify nothing.
+
+    A row whose second opinion a provider's fault or the set-up kept from being given is rejected,
+    so that the same log can be brought again later.
     """
 
     decider: Decider
@@ -165,13 +172,16 @@ class LogImport:
     async def run(self, table: Table) -> AsyncIterator[Imported]:
         """Yield what became of each row, in order. Raises InvalidInput, StoreError.
 
-        Rows that could not be read at all come behind the others of their chunk.
+        Rows that could not be read at all come behind the others of their chunk. Raises
+        ModelFailed, once their rows are yielded, where a model gives no opinion any more.
         """
         decider = replace(
             self.decider,
             currents=LogOnlyCurrents(self.decider.currents),
             representative=self.labelled is Labelled.ALL,
+            can_wait=True,
         )
+        outage = Outage()
         names = tuple(dict.fromkeys(self.mapped.columns.values()))
         unread: list[Imported] = []
 
@@ -179,19 +189,22 @@ class LogImport:
             unread.append(Imported(place=place, error=error))
 
         for chunk in table.chunks(names, on_fault=on_fault):
-            for start in range(0, len(chunk.places), BATCH):
+            for batch in _batches(len(chunk.places), first=TRIAL):
                 rows = [
                     self._read(
-                        place,
-                        {name: values[start + offset] for name, values in chunk.columns.items()},
+                        chunk.places[at],
+                        {name: values[at] for name, values in chunk.columns.items()},
                     )
-                    for offset, place in enumerate(chunk.places[start : start + BATCH])
+                    for at in batch
                 ]
                 # Decide the whole batch before labelling it: what a row sees of the past must
                 # not depend on timing.
                 decided = await asyncio.gather(*(self._decide(decider, row) for row in rows))
                 for one in await asyncio.gather(*map(self._label, decided)):
                     yield one
+                for row in decided:
+                    outage.watch(row.imported.error, row.given)
+                outage.stop_if_lasting()
             while unread:
                 yield unread.pop(0)
         for one in unread:
@@ -222,7 +235,8 @@ class LogImport:
             raise
         except SurelineError as error:
             return _Row(imported=replace(row.imported, error=error))
-        return replace(row, imported=replace(row.imported, created=answer.created))
+        imported = replace(row.imported, created=answer.created)
+        return replace(row, imported=imported, given=_given(answer))
 
     async def _label(self, row: _Row) -> Imported:
         done = row.imported
@@ -251,6 +265,22 @@ class LogImport:
             source=OutcomeSource.IMPORT,
             anchored=True,
         )
+
+
+def _batches(count: int, *, first: int) -> Iterator[range]:
+    """Yield the places of `count` rows in batches, the first one of another length."""
+    start, size = 0, first
+    while start < count:
+        yield range(start, min(start + size, count))
+        start, size = start + size, BATCH
+
+
+def _given(answer: Answer) -> frozenset[str]:
+    """Name the signals that a row got now; none of a row that was there already."""
+    if not answer.created:
+        return frozenset()
+    signals = answer.decision.signals
+    return frozenset(one.name for one in signals if one.state is not SignalState.NOT_SAMPLED)
 
 
 def _plain(value: Any) -> Any:

@@ -17,7 +17,7 @@ from sureline.cli.import_signals import SignalLog, import_signals
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import error_json, note, print_json, progress, say
 from sureline.cli.session import on_store
-from sureline.errors import InvalidInput
+from sureline.errors import InvalidInput, ModelFailed
 
 CHOSEN = (
     "these labels are recorded and certify nothing: somebody chose which rows to label; if every "
@@ -34,6 +34,7 @@ class _Count:
     known: int = 0
     labels: int = 0
     rejected: list[Imported] = field(default_factory=list)
+    stopped: ModelFailed | None = None
 
     def add(self, row: Imported) -> None:
         if row.error is not None:
@@ -90,7 +91,9 @@ def import_(
 ) -> None:
     """Record past outputs with their labels under the current policy; nothing acts.
 
-    Rows bring either outputs, which are measured, or signals of their own. Repeating an import,
+    Rows bring either outputs, which are measured, or signals of their own. Measuring asks the
+    models that the policy names, and costs what they cost. A row whose second opinion a provider's
+    fault kept from being given is rejected; bring the same file again later. Repeating an import,
     or importing a log that has grown, takes in only what is new. Exit code 2 if a row was
     rejected; the others are in.
     """
@@ -119,7 +122,7 @@ def import_(
     if labelled is Labelled.REVIEWED and "label" in columns:
         note(CHOSEN)
     _report(count, table.unit, as_json)
-    raise typer.Exit(2 if count.rejected else 0)
+    raise typer.Exit(2 if count.rejected or count.stopped else 0)
 
 
 def _label_source(text: str | None) -> LabelSource | None:
@@ -146,9 +149,12 @@ async def _run(
     )
     count = _Count()
     with progress(f"importing {table.name}", table.estimated_rows()) as advance:
-        async for row in log.run(table):
-            count.add(row)
-            advance(1)
+        try:
+            async for row in log.run(table):
+                count.add(row)
+                advance(1)
+        except ModelFailed as error:
+            count.stopped = error
     count.rejected.sort(key=lambda row: row.place)
     return count
 
@@ -173,6 +179,7 @@ def _report(count: _Count, unit: str, as_json: bool) -> None:
                 "known": count.known,
                 "labels": count.labels,
                 "rejected": [_rejected_json(row, unit) for row in count.rejected],
+                "stopped": None if count.stopped is None else error_json(count.stopped),
             }
         )
         return
@@ -180,6 +187,8 @@ def _report(count: _Count, unit: str, as_json: bool) -> None:
         note(f"{unit} {row.place}: {row.error}")
     if len(count.rejected) > SHOWN:
         note(f"... and {len(count.rejected) - SHOWN} more; --json lists all")
+    if count.stopped is not None:
+        note(str(count.stopped))
     say(
         f"{count.new} new, {count.known} there already, {count.labels} labels, "
         f"{len(count.rejected)} rejected"
