@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sureline.adapters.models.bounded_http import MOST_BYTES
+from sureline.adapters.models.body_limits import CHAT
 from sureline.adapters.models.client import PydanticAIClient
 from sureline.application.ports.models import Asking, Ended
 from sureline.errors import ModelFailed
@@ -348,7 +348,7 @@ async def test_a_huge_body_is_not_read_to_its_end(
     server.script(Endless(50 * 2**20))
     error = await reason_of(client, asking)
     assert error.detail == {"category": "body_refused"}
-    assert MOST_BYTES < 10 * 2**20
+    assert CHAT.size < 2**21
 
 
 async def test_log_probabilities_are_returned_where_they_are_offered(

@@ -24,7 +24,7 @@ WINDOW_CHARACTERS = 2_000
 WINDOWS_AT_ONCE = 32
 """Windows in one request: below every provider's limit on inputs and on tokens together."""
 
-MOST_DIMENSIONS = 16_384
+MOST_DIMENSIONS = 8_192
 LONGEST_ID = 200
 
 

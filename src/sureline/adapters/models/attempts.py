@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sureline.adapters.models.answer import reply_of
+from sureline.adapters.models.body_limits import chat_limits, limited_to
 from sureline.adapters.models.faults import Fault, fault_of
 from sureline.adapters.models.question import question_of
 from sureline.application.ports.models import Asking, Ended, Prompt, Reply
@@ -72,12 +73,13 @@ async def _once(model: Model, prompt: Prompt, asking: Asking, *, seconds: float)
 
     try:
         question = question_of(model, prompt, asking, seconds=seconds)
-        response = await model_request(
-            model,
-            question.messages,
-            model_settings=question.settings,
-            model_request_parameters=question.parameters,
-        )
+        with limited_to(chat_limits(asking.max_tokens if asking.logprobs else None)):
+            response = await model_request(
+                model,
+                question.messages,
+                model_settings=question.settings,
+                model_request_parameters=question.parameters,
+            )
         return reply_of(response, asking.model)
     except ModelFailed as error:
         return Fault(reason=error.reason, detail=error.detail)

@@ -1,4 +1,4 @@
-"""The HTTP client: no body without end, no redirect, nothing decompressed."""
+"""The HTTP client: no body without end or of too many values, nothing decompressed."""
 
 from __future__ import annotations
 
@@ -6,21 +6,16 @@ from collections.abc import AsyncIterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from sureline.adapters.models.body_limits import BodyMeter, BodyRefused
+
 if TYPE_CHECKING:
     import httpx2
-
-MOST_BYTES = 8 * 2**20
-"""The longest body that is read; the log-probabilities of 4,096 tokens take about one MiB."""
-
-
-class BodyRefused(Exception):
-    """The body of a response is longer than any that is read, or compressed."""
 
 
 def bounded_client() -> httpx2.AsyncClient:
     """Return a client whose responses raise BodyRefused instead of filling the memory.
 
-    It asks for uncompressed bodies and refuses others: a few kilobytes can unpack to gigabytes.
+    How much that is, `body_limits.limited_to` says. It asks for uncompressed bodies and refuses others: a few kilobytes can unpack to gigabytes.
     """
     from pydantic_ai.models import create_async_httpx2_client
 
@@ -46,11 +41,9 @@ def _bounded_stream() -> type[Any]:
             self._inner = inner
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            read = 0
+            meter = BodyMeter()
             async for block in self._inner:
-                read += len(block)
-                if read > MOST_BYTES:
-                    raise BodyRefused("the body is too long")
+                meter.add(block)
                 yield block
 
         async def aclose(self) -> None:

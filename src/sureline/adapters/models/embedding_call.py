@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+import orjson
+
+from sureline.adapters.models.body_limits import embedding_limits, limited_to
 from sureline.adapters.models.bounded_http import bounded_client
 from sureline.adapters.models.connections import SHARED_HTTP
 from sureline.adapters.models.faults import OUTAGES, Fault, fault_of
@@ -104,22 +108,26 @@ def _caller(model: Any, provider: Any) -> Call:
         is_openai = isinstance(model, OpenAIEmbeddingModel)
 
     async def by_index(texts: Sequence[str]) -> EmbeddingReply:
-        client = provider.client.with_options(max_retries=0)
-        found = await client.embeddings.create(
-            input=list(texts), model=model.model_name, encoding_format="float"
-        )
-        rows = {one.index: one.embedding for one in found.data}
-        if len(found.data) != len(texts) or rows.keys() != set(range(len(texts))):
-            raise ModelFailed("unreadable_response", detail={"category": "rows"})
-        answered = found.model or model.model_name
+        client = provider.client.with_options(max_retries=0).embeddings.with_raw_response
+        with limited_to(embedding_limits(len(texts))):
+            raw = await client.create(
+                input=list(texts), model=model.model_name, encoding_format="float"
+            )
+        # Not by the library: it would build an object for each number, on the event loop.
+        found = await asyncio.to_thread(orjson.loads, raw.content)
+        answered = found.get("model") or model.model_name
+        tokens = (found.get("usage") or {}).get("prompt_tokens")
         return EmbeddingReply(
-            rows=[rows[at] for at in range(len(texts))],
+            rows=_by_index(found["data"], len(texts)),
             model=answered,
-            usage=_usage(getattr(found.usage, "prompt_tokens", None), answered, provider.name),
+            usage=_usage(tokens, answered, provider.name),
         )
 
     async def in_order(texts: Sequence[str]) -> EmbeddingReply:
-        found = await model.embed(list(texts), input_type="document", settings={"truncate": False})
+        with limited_to(embedding_limits(len(texts))):
+            found = await model.embed(
+                list(texts), input_type="document", settings={"truncate": False}
+            )
         answered = found.model_name or model.model_name
         return EmbeddingReply(
             rows=found.embeddings,
@@ -128,6 +136,14 @@ def _caller(model: Any, provider: Any) -> Call:
         )
 
     return by_index if is_openai else in_order
+
+
+def _by_index(data: list[dict[str, Any]], count: int) -> list[Any]:
+    """Return the rows in the order of the texts. Raises ModelFailed if one is not there once."""
+    rows = {one["index"]: one["embedding"] for one in data}
+    if len(data) != count or rows.keys() != set(range(count)):
+        raise ModelFailed("unreadable_response", detail={"category": "rows"})
+    return [rows[at] for at in range(count)]
 
 
 def _usage(tokens: object, model: str, provider: str) -> Usage:

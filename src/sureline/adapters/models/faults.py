@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from sureline.adapters.models.bounded_http import BodyRefused
+from sureline.adapters.models.body_limits import BodyRefused
 from sureline.errors import ModelFailed
 
 OUTAGES = frozenset({"timeout", "unreachable", "rate_limited", "server_error"})
