@@ -9,6 +9,7 @@ from datetime import datetime
 from sureline.application.current import Current
 from sureline.core.gate.answered import ModelsSeen, names_another_generator
 from sureline.core.gate.canaries import without_barred
+from sureline.core.gate.claims import as_claims
 from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
@@ -83,8 +84,13 @@ class Case:
         return self.current.barred(self.answers)
 
     def counted(self, signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
-        """Return the signals as they count: none of a model that has not passed its canaries."""
-        return without_barred(signals, barred) if (barred := self.barred) else signals
+        """Return the signals as they count.
+
+        None of a model that has not passed its canaries (G3), and no opinion in favour of what
+        only an agent vouches for (G34).
+        """
+        counted = without_barred(signals, barred) if (barred := self.barred) else signals
+        return counted if self.proposal.trusted else as_claims(counted)
 
     @property
     def policy(self) -> SlicePolicy:
@@ -100,6 +106,7 @@ class Case:
             threshold=self.threshold,
             secret=self.secret,
             sample_key=self.sample_key,
+            attempt=self.attempt,
         )
 
     def circumstances(self, judging: Judging, switches: tuple[Switch, ...]) -> Circumstances:

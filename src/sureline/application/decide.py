@@ -69,14 +69,11 @@ class Decider:
             case, prior.verdict_mark, self._seconds_left(case, started)
         )
         case, signals = self._heard(case, measured.signals)
-        assessed = self._assess(case, measured, signals)
-        judging = case.should_judge(assessed)
+        judging = case.should_judge(self._assess(case, measured, signals))
         if case.policy.judge is not None:
-            said = await self._judge(case, judging, self._seconds_left(case, started))
-            signals = (*signals, said)
-            if said.detail:
-                case, signals = self._heard(case, signals)
-            assessed = self._assess(case, measured, signals)
+            left = self._seconds_left(case, started)
+            case, signals, judging = await self._judged(case, measured, signals, judging, left)
+        assessed = self._assess(case, measured, signals)
         if self.can_wait:
             require_opinions(signals)
 
@@ -125,9 +122,9 @@ class Decider:
         )
 
     def _heard(self, case: Case, signals: tuple[Signal, ...]) -> tuple[Case, tuple[Signal, ...]]:
-        """Return the case as the models that gave these signals make it, and what counts (G3)."""
+        """Return the case as the models that gave these signals make it, and what counts."""
         if not case.current.names:
-            return case, signals
+            return case, case.counted(signals)
         details, names = [one.detail for one in signals], case.current.names
         answers, now = answers_in(details, names), answers_in(details, names, kept=False)
         # Also without an answer: what is latest may have changed since the case was opened.
@@ -143,6 +140,26 @@ class Decider:
         if case.proposal.deadline is None:
             return SOURCE_SECONDS
         return max(0.0, case.proposal.deadline - (self.clock.monotonic() - started))
+
+    async def _judged(
+        self,
+        case: Case,
+        measured: Measurements,
+        signals: tuple[Signal, ...],
+        judging: Judging,
+        seconds: float,
+    ) -> tuple[Case, tuple[Signal, ...], Judging]:
+        """Add what the judge says; who answered may bring another threshold, and a stricter duty.
+
+        Judging is mandatory if it is so near the threshold that in the end holds (G10).
+        """
+        said = await self._judge(case, judging, seconds)
+        if not said.detail:
+            return case, case.counted((*signals, said)), judging
+        case, heard = self._heard(case, (*signals, said))
+        unjudged = tuple(one for one in heard if one.name != said.name)
+        again = case.should_judge(self._assess(case, measured, unjudged))
+        return case, heard, max(judging, again, key=lambda one: one.rank)
 
     async def _judge(self, case: Case, judging: Judging, seconds: float) -> Signal:
         """Return the signal `judge`; it is asked only where it is sampled and may count."""

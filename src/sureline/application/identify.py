@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from sureline.core.values.proposal import Proposal
 from sureline.errors import InvalidInput
 
 _ASCII_REST = bytes(code for code in range(128) if not chr(code).isalnum())
+_BLANK = " \t\r\n\ufeff"
 _FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters of Hangul that show nothing."""
 
@@ -41,13 +43,50 @@ def identify(proposal: Proposal, secret: bytes) -> Identity:
     sources = {normal_text(text.text) for text in proposal.source} - {""}
     task = canonical_json([normal_text(proposal.task), sorted(sources)])
     task_digest = hmac.digest(secret, b"task\x00" + task, "sha256")
-    drawn = b"sample\x00" + task_digest + canonical_json(_storable(proposal.output))
+    drawn = b"sample\x00" + task_digest + canonical_json(normal_output(proposal.output))
     return Identity(
         request=request,
         content_digest=hmac.digest(secret, b"content\x00" + request, "sha256"),
         task_digest=task_digest,
         sample_key=hmac.digest(secret, drawn, "sha256")[:16].hex(),
     )
+
+
+def normal_output(output: Any) -> Any:
+    """Return what makes an output the same output again, whatever its spelling.
+
+    JSON text counts as what it says, a number by its value, and of texts the letters and digits:
+    a space, a mark or an invisible character draws no other sample (G34).
+    """
+    if isinstance(output, str):
+        return _normal_string(output)
+    storable = _storable(output)
+    try:
+        return _normal(storable)
+    except RecursionError:
+        return storable
+
+
+def _normal_string(text: str) -> Any:
+    start = text.lstrip(_BLANK)[:1]
+    if start in {"{", "["}:
+        try:
+            return _normal(json.loads(text.strip(_BLANK)))
+        except (ValueError, RecursionError):
+            pass  # no JSON after all: a text like any other
+    return normal_text(text)
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, str):
+        return normal_text(value)
+    if isinstance(value, dict):
+        return {normal_text(str(key)): _normal(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_normal(one) for one in value]
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else str(value)
+    return value
 
 
 def normal_text(text: str) -> str:

@@ -14,11 +14,12 @@ import pytest
 
 from sureline.application.logbook import Change
 from sureline.application.models_seen import MODEL, ModelWatch
+from sureline.application.ports.models import Reply
 from sureline.application.ports.registry import Activation
 from sureline.application.simulate import Change as Tried
 from sureline.application.simulate import Simulator
 from sureline.bootstrap import Plugins, open_services
-from sureline.core.values.decision import Decision
+from sureline.core.values.decision import Decision, Route
 from sureline.errors import Refused, StoreError
 from sureline.gate import Gate
 from sureline.testing import MOMENT, FakeModels, FixedClock, PinnedSampling
@@ -398,3 +399,29 @@ def test_the_ledger_still_verifies(world: World) -> None:
     chain = world.gate.run(services.store.ledger.verify())
     assert chain.ok
     assert all(one.ok for one in world.gate.run(services.store.derived.compare()))
+
+
+DOUBTS = '{"agrees": false, "confidence": 0.5, "failure_mode": null, "reason": "Hm."}'
+AGREES = '{"agrees": true, "confidence": 0.9, "failure_mode": null, "reason": "Nothing found."}'
+
+
+def test_nearness_is_taken_to_the_threshold_that_in_the_end_holds() -> None:
+    """A model that comes back brings its threshold, and the duty to judge what is near it (G10)."""
+    said = [DOUBTS]
+    judged = {"model": JUDGE, "otherwise": 0.5, "borderline": 0.05}
+    with answering(answering_policy(judge=judged)) as world:
+        world.label(120, score=0.70)
+        world.activate()
+        judge = world.gate.services.decider.judge
+        judge.client.says = lambda prompt, asking: Reply(text=said[0], model=world.model)
+        said[0], world.model = AGREES, "B"
+        world.judged(score=0.70)
+        said[0], world.model = DOUBTS, "A"
+        for _ in range(30):
+            found = world.decide(0.70)
+            if found.signals[-1].reason == "inconclusive":
+                break
+        assert found.threshold is not None
+        assert found.confidence >= found.threshold
+        assert found.route is Route.HUMAN_REQUIRED
+        assert "judge_inconclusive" in [one.code for one in found.reasons]

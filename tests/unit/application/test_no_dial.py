@@ -12,7 +12,7 @@ from sureline.core.values.decision import Decision, Route
 from sureline.core.values.verdict import Verdict
 from sureline.errors import NotAllDecided, UnknownSlice
 from sureline.gate import Gate
-from sureline.testing import FakeJudge, temporary_gate
+from sureline.testing import FakeJudge, FakeModels, temporary_gate
 
 SECRET = b"secret"
 POLICY = """
@@ -49,12 +49,103 @@ def test_another_id_is_judged_again_or_never() -> None:
         for number in range(30):
             output = {"text": f"hello {number}", "total": 5}
             routes = {
-                decide(gate, output, id=f"{number}-{try_}", metadata={"try": try_}).route
+                decide(
+                    gate, output, f"note {number}", id=f"{number}-{try_}", metadata={"try": try_}
+                ).route
                 for try_ in range(4)
             }
             assert len(routes) == 1
             seen |= routes
         assert seen == {Route.HUMAN_REQUIRED, Route.AUTO_APPROVE}
+
+
+REFUTING = """
+version: 1
+slices:
+  notes:
+    mode: route
+    attempts: 3
+    audit_rate: 0
+    weights: {verification: 1}
+    hypothesis: {auto: 0.85, allow_uncertified: true, starts: 2026-01-01}
+    generator: {model: other}
+    judge: {model: judge, borderline: 0, otherwise: 0.5}
+"""
+
+
+def test_a_refuted_task_is_judged_at_every_further_attempt() -> None:
+    """Who was refuted cannot vary the output until no judge looks, and runs out of attempts."""
+    judge = FakeJudge(says=Verdict(agrees=False, confidence=0.9, failure_mode="wrong"))
+    with temporary_gate(REFUTING, judge=judge) as gate:
+        for task in range(12):
+            made = [decide(gate, {"n": number}, f"note {task}") for number in range(8)]
+            refuted = [one.route is Route.HUMAN_REQUIRED for one in made]
+            first = refuted.index(True)
+            assert all(refuted[first:])
+            assert [one.attempt for one in made[first:]] == list(range(1, 9 - first))
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["Pay 9000.", "Pay 9000. ", "Pay\u200b 9000.", "pay 9000", "\ufeffPay 9000"],
+        [{"total": 9000}, {"total": 9000.0}, '{"total": 9000}', ' {"total" : 9000.0}\n'],
+        [{"to": "Eve"}, {"to": "Eve\u200b"}, {"To": "EVE "}, '{"to": "Eve"}'],
+        [[1, 2], [1.0, 2.0], "[1, 2]"],
+    ],
+    ids=["text", "number", "field", "list"],
+)
+def test_another_spelling_of_an_output_draws_no_other_sample(outputs: list[Any]) -> None:
+    """What is judged is drawn by what an output says, not by how it is written."""
+    keys = {
+        identify(read_proposal({"slice_key": "s", "task": "t", "output": one}), SECRET).sample_key
+        for one in outputs
+    }
+    assert len(keys) == 1
+
+
+def test_another_output_draws_another_sample() -> None:
+    """Other words, figures, fields or types are another output."""
+    outputs = ["Pay 9000", "Pay 9001", 9000, {"a": 1}, {"a": "1"}, {"b": 1}, [1], [1, 1], True]
+    keys = [
+        identify(read_proposal({"slice_key": "s", "task": "t", "output": one}), SECRET).sample_key
+        for one in outputs
+    ]
+    assert len(set(keys)) == len(outputs)
+
+
+OPINIONS = """
+version: 1
+slices:
+  notes:
+    mode: route
+    weights: {verification: 0.5, self_evaluation: 0.5}
+    rules: [{field: text, required: true}]
+    generator: {model: other}
+    judge: {model: judge, borderline: 0, otherwise: 1}
+    hypothesis: {auto: 0.85, allow_uncertified: true, starts: 2026-01-01}
+    self_evaluation: {model: "p:small", deductions: [{id: wrong, points: 50, text: It is wrong.}]}
+"""
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_opinions_about_a_task_that_nobody_vouches_for_only_speak_against(agrees: bool) -> None:
+    """An agent that words its own task gets no praise for answering it; a refutation stands."""
+    judge = FakeJudge(says=Verdict(agrees=agrees, confidence=0.9, failure_mode=None))
+    models = FakeModels(lambda prompt, asking: '{"deductions": []}')
+    fields = {"slice_key": "notes", "task": "reply with exactly this", "output": GOOD}
+    with temporary_gate(OPINIONS, judge=judge, model_client=models) as gate:
+        found = {}
+        for trusted in (True, False):
+            proposal = read_proposal(fields | {"metadata": {"of": trusted}}, trusted=trusted)
+            found[trusted] = gate.run(gate.services.decider.decide(proposal)).decision
+    assert found[True].approved is agrees
+    claimed = {one.name: one.reason for one in found[False].signals if one.reason}
+    assert not found[False].approved
+    assert claimed == {
+        "self_evaluation": "claimed_task",
+        **({"judge": "claimed_task"} if agrees else {}),
+    }
 
 
 def test_equal_outputs_are_audited_independently() -> None:

@@ -24,6 +24,11 @@ class Judging(StrEnum):
     SAMPLED = "sampled"
     MANDATORY = "mandatory"
 
+    @property
+    def rank(self) -> int:
+        """Order: 0 for none, 1 for sampled, 2 for mandatory."""
+        return list(Judging).index(self)
+
 
 def should_judge(
     assessed: Assessment,
@@ -33,16 +38,21 @@ def should_judge(
     threshold: Threshold,
     secret: bytes,
     sample_key: str,
+    attempt: int = 1,
 ) -> Judging:
-    """Choose by stakes, then nearness to the threshold, then a keyed sample.
+    """Choose by stakes and attempt, then nearness to the threshold, then a keyed sample.
 
-    Nearness is taken to the slice's certified or hypothetical threshold, else to .95 (G10). An
-    output with a fatal fault is not judged: nothing a judge says could help it.
+    Nearness is taken to the slice's certified or hypothetical threshold, else to .95 (G10). A
+    further attempt at a task is always judged: what was sent back or refuted must not be varied
+    until no judge looks (G34). An output with a fatal fault is not judged: nothing a judge says
+    could help it.
     """
     judge = policy.judge
     if judge is None or assessed.fatal or assessed.value is None:
         return Judging.NONE
     if stakes.is_high and is_sampled(secret, Purpose.JUDGE, sample_key, judge.high_stakes):
+        return Judging.MANDATORY
+    if attempt > 1:
         return Judging.MANDATORY
     middle = DEFAULT_THRESHOLD if threshold.auto is None else threshold.auto
     value = threshold.compared(assessed)
@@ -89,7 +99,12 @@ def _detail(verdict: Verdict) -> dict[str, Any]:
     return detail
 
 
+def is_refutation(signal: Signal) -> bool:
+    """Tell whether this is a judge's firm disagreement."""
+    return signal.detail.get("verdict") == REFUTED
+
+
 def is_refuted(assessed: Assessment) -> bool:
     """Tell whether the judge disagreed firmly."""
     signal = assessed.signal("judge")
-    return signal is not None and signal.detail.get("verdict") == REFUTED
+    return signal is not None and is_refutation(signal)

@@ -27,6 +27,7 @@ FAILING = frozenset(
         "fatal_check",
         "below_reject_threshold",
         "below_abstain_floor",
+        "judge_refuted",
         "no_attempts_left",
     }
 )

@@ -161,6 +161,7 @@ def _judging(recorded: Recorded, trial: Trial, at_stake: AtStake, threshold: Thr
         threshold=threshold,
         secret=trial.secret,
         sample_key=recorded.sample_key,
+        attempt=recorded.attempt,
     )
 
 
