@@ -286,6 +286,7 @@ def test_jobs_are_listed_and_run_by_hand(started: Run) -> None:
     assert [(one["name"], one["finished_at"]) for one in first] == [
         ("watch", None),
         ("recalibrate", None),
+        ("canaries", None),
     ]
     assert "all calm in 1 slices" in started("jobs", "run", "watch").stdout
     assert json.loads(started("jobs", "run", "recalibrate", "--json").stdout)["ok"] is True

@@ -108,7 +108,9 @@ def test_stopping_finishes_and_leaves_no_payload_in_the_log(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("more", "ran"), [([], ["recalibrate", "watch"]), (["--no-jobs"], [])], ids=["jobs", "none"]
+    ("more", "ran"),
+    [([], ["canaries", "recalibrate", "watch"]), (["--no-jobs"], [])],
+    ids=["jobs", "none"],
 )
 def test_jobs_run_beside_the_server(tmp_path: Path, more: list[str], ran: list[str]) -> None:
     """What is due runs once the server listens, and stopping waits for it; unless told not to."""

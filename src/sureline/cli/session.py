@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,10 +50,33 @@ def session(store: str | None, workspace: str, *, create: bool = True) -> Iterat
     services = open_services(store, workspace=workspace, create=create, to_write=create)
     warn_if_forgetful(services)
     try:
-        with asyncio.Runner() as runner:
+        with _interruptible(), asyncio.Runner() as runner:
             yield Session(services, runner)
     finally:
         services.close()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the command whenever it comes.
+
+    The handler that asyncio puts in place of Python's own cancels the running work; where that has
+    just ended, the interruption is lost, and the command waits for its next line for ever.
+    """
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    usual = signal.default_int_handler
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def on_store(
