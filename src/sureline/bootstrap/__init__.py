@@ -11,5 +11,6 @@ from sureline.bootstrap.opening import open_services as open_services
 from sureline.bootstrap.plugins import Plugins as Plugins
 from sureline.bootstrap.policy_watching import policy_thread as policy_thread
 from sureline.bootstrap.policy_watching import policy_watch as policy_watch
+from sureline.bootstrap.providers import provider_warnings as provider_warnings
 from sureline.bootstrap.services import Services as Services
 from sureline.bootstrap.sources import check_sources as check_sources

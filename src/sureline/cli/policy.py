@@ -22,7 +22,7 @@ from sureline.application.policy_diff import (
 )
 from sureline.application.policy_report import SliceReport, policy_report
 from sureline.application.ports.policies import LoadedPolicy
-from sureline.bootstrap import Services, load_policy
+from sureline.bootstrap import Services, load_policy, provider_warnings
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.policy_test import check_cases
@@ -49,7 +49,8 @@ NoteOption = Annotated[str, typer.Option("--note", help="Why; it is recorded.")]
 def check(file: FileArgument, as_json: JsonOption = False) -> None:
     """Say what is wrong with a file, or what it needs before anything is automated; no store."""
     loaded = load_policy(file)
-    report, hints = policy_report(loaded.policy), embedded_otherwise(loaded.policy)
+    report = policy_report(loaded.policy)
+    hints = [*embedded_otherwise(loaded.policy), *provider_warnings(loaded.policy)]
     if as_json:
         warnings = [*loaded.warnings, *hints]
         slices = [asdict(one) for one in report]
@@ -149,7 +150,8 @@ def activate(
         after = await book.activate(wanted, by=named, note=why)
         embedded = () if before is None else newly_embedded(before, after)
         unproven = warnings_of(await services.canaries.standings())
-        return after, (*embedded, *unproven)
+        unknown = provider_warnings(after, services.plugins)
+        return after, (*embedded, *unknown, *unproven)
 
     policy, changed = on_store(work, store=store, workspace=workspace, create=True)
     _note_all(changed)

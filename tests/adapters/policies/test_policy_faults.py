@@ -262,6 +262,22 @@ WARNINGS = {
         in_slice("weights: {token_probability: 1}"),
         "token_probability counts most, and it comes from the generator itself",
     ),
+    "no-provider": (
+        in_slice("judge: {model: gpt-4o-mini}"),
+        '"gpt-4o-mini" names no provider, so nobody can be asked',
+    ),
+    "no-provider-in-a-panel": (
+        in_slice("judge: {model: 'x:y', panel: [gpt-4o-mini]}"),
+        'judge.panel[0]: "gpt-4o-mini" names no provider',
+    ),
+    "no-provider-of-an-evaluator": (
+        in_slice("self_evaluation: {model: gpt-4o, deductions: [{id: a, points: 1, text: d}]}"),
+        'self_evaluation.model: "gpt-4o" names no provider',
+    ),
+    "no-provider-of-a-generator-to-ask": (
+        in_slice("generator: {model: gpt-4o}", "consistency: {ask: true}"),
+        'generator.model: "gpt-4o" names no provider',
+    ),
     "no-judge": (in_slice("preset: independent"), "judge has a weight but is not set up"),
     "idle-hypothesis": (in_slice("hypothesis: {auto: 0.9}"), "not used until allow_uncertified"),
     "no-audit": (in_slice("mode: route", "audit_rate: 0"), "never noticed"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.faults import Faults
 from sureline.adapters.policies.independence import check_independence
+from sureline.adapters.policies.named_models import check_named_models
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.adapters.policies.tree import Node
 from sureline.core.statistics.binomial import labels_needed
@@ -70,6 +71,7 @@ class Consistency:
         self._stakes()
         self._precision()
         check_independence(self.node, self.settings, self.faults)
+        check_named_models(self.node, self.settings, self.faults)
 
     def _at(self, *steps: str) -> Node:
         return self.node.deepest(steps)[0]
