@@ -16,14 +16,15 @@ def conclude(votes: Sequence[Vote], *, refute_at: float, quorum: int) -> Verdict
     """Return the verdict of a panel, or None where too few answered.
 
     One judge that refutes at `refute_at` or above refutes, whoever else answered. Short of that
-    at least `quorum` must have answered, and agreement needs all of those to agree; a weaker
-    disagreement is the panel's. One that gave no verdict is never counted as agreeing.
+    at least `quorum` models must have answered, and agreement needs all of those to agree; a
+    weaker disagreement is the panel's. One that gave no verdict is never counted as agreeing, and
+    names behind which one and the same model answered are one judge.
     """
     said = [one.verdict for one in votes if one.verdict is not None]
     against = [one for one in said if not one.agrees]
     strongest = max(against, key=lambda one: one.confidence, default=None)
     firm = strongest is not None and strongest.confidence >= refute_at
-    if not said or (len(said) < quorum and not firm):
+    if not said or (len(_answers(votes)) < quorum and not firm):
         return None
     chosen = strongest or min(said, key=lambda one: one.confidence)
     return replace(chosen, reason=None, model=None, card=None, votes=tuple(votes))
@@ -32,10 +33,13 @@ def conclude(votes: Sequence[Vote], *, refute_at: float, quorum: int) -> Verdict
 def panel_detail(votes: Sequence[Vote]) -> dict[str, Any]:
     """Return how many judges answered, what all took together, and the card of each.
 
+    `n_judges` counts a model once however many names it answered to; where there is such a one,
+    `same_model` has its names.
     A figure that is not known of one judge that was asked is not known of all; `ms` is the
     longest, because they were asked at once.
     """
-    answered = sum(one.verdict is not None for one in votes)
+    answers = _answers(votes)
+    same = [names for names in answers.values() if len(names) > 1]
     cards = [_card(one) for one in votes]
     asked = [card for card in cards if "calls" in card]
     totals = {
@@ -44,7 +48,8 @@ def panel_detail(votes: Sequence[Vote]) -> dict[str, Any]:
         if (figures := [card[name] for card in asked if name in card])
         and len(figures) == len(asked)
     }
-    return {"n_judges": f"{answered} of {len(votes)}", "cards": cards, **totals}
+    told: dict[str, Any] = {"n_judges": f"{len(answers)} of {len(votes)}", "cards": cards, **totals}
+    return {**told, "same_model": same} if same else told
 
 
 def panel_words(votes: Sequence[Vote]) -> tuple[Finding, ...]:
@@ -59,6 +64,20 @@ def verdict_words(verdict: Verdict) -> tuple[Finding, ...]:
     if verdict.words is None:
         return ()
     return (Finding(code=verdict.code or "reason", message=verdict.words),)
+
+
+def _answers(votes: Sequence[Vote]) -> dict[str, list[str]]:
+    """Return the names that were asked by the id of the model that gave a verdict.
+
+    Where the provider tells none, a name stands for a model of its own.
+    """
+    found: dict[str, list[str]] = {}
+    for vote in votes:
+        if vote.verdict is not None:
+            card = vote.verdict.card
+            answered = None if card is None else card.answered
+            found.setdefault(answered or vote.asked, []).append(vote.asked)
+    return found
 
 
 def _card(vote: Vote) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sureline.core.gate.judging import judge_signal
@@ -13,14 +15,14 @@ from sureline.core.values.signal import SignalState
 from sureline.core.values.verdict import Verdict, Vote
 
 
-def vote(says: bool | None, confidence: float = 0.9) -> Vote:
+def vote(says: bool | None, confidence: float = 0.9, *, name: str = "m:x") -> Vote:
     """Return what a judge says: agrees, refutes, or nothing."""
     if says is None:
-        return Vote(asked="m:x", fault="timeout", detail={"calls": 2})
-    card = ModelCard(asked="m:x", answered="x-1")
+        return Vote(asked=name, fault="timeout", detail={"calls": 2})
+    card = ModelCard(asked=name, answered=f"{name[2:]}-1")
     mode = None if says else "invented"
     return Vote(
-        asked="m:x",
+        asked=name,
         verdict=Verdict(
             agrees=says, confidence=confidence, failure_mode=mode, reason="So it is.", card=card
         ),
@@ -28,6 +30,9 @@ def vote(says: bool | None, confidence: float = 0.9) -> Vote:
 
 
 YES, NO, WEAK, LOST = vote(True), vote(False), vote(False, 0.5), vote(None)
+ALSO, THIRD = vote(True, name="m:y"), vote(True, name="m:z")
+TWIN = replace(YES, asked="m:twin")
+"""Another name for the model that says YES."""
 POLICY = SlicePolicy(key="s", judge=JudgePolicy(model="m:x", panel=("m:y", "m:z")))
 MEASURED, DROPPED = SignalState.MEASURED, SignalState.NOT_APPLICABLE
 
@@ -35,14 +40,18 @@ MEASURED, DROPPED = SignalState.MEASURED, SignalState.NOT_APPLICABLE
 @pytest.mark.parametrize(
     ("votes", "quorum", "expected"),
     [
-        pytest.param((YES, YES, YES), 2, (MEASURED, 1.0), id="all-agree"),
-        pytest.param((YES, LOST, YES), 2, (MEASURED, 1.0), id="two-of-three-agree"),
-        pytest.param((YES, LOST, YES), 3, None, id="two-where-three-are-needed"),
+        pytest.param((YES, ALSO, THIRD), 2, (MEASURED, 1.0), id="all-agree"),
+        pytest.param((YES, LOST, ALSO), 2, (MEASURED, 1.0), id="two-of-three-agree"),
+        pytest.param((YES, LOST, ALSO), 3, None, id="two-where-three-are-needed"),
         pytest.param((YES, LOST, LOST), 2, None, id="one-of-three"),
         pytest.param((LOST, LOST, LOST), 1, None, id="none"),
-        pytest.param((YES, YES, NO), 2, (MEASURED, 0.0), id="one-refutes"),
+        pytest.param((YES, ALSO, NO), 2, (MEASURED, 0.0), id="one-refutes"),
         pytest.param((NO, LOST, LOST), 2, (MEASURED, 0.0), id="the-only-one-refutes"),
-        pytest.param((YES, WEAK, YES), 2, (DROPPED, None), id="one-doubts"),
+        pytest.param((YES, WEAK, ALSO), 2, (DROPPED, None), id="one-doubts"),
+        pytest.param((YES, TWIN, LOST), 2, None, id="one-model-by-two-names"),
+        pytest.param((YES, TWIN, ALSO), 2, (MEASURED, 1.0), id="two-models-by-three-names"),
+        pytest.param((YES, TWIN, ALSO), 3, None, id="two-models-where-three-are-needed"),
+        pytest.param((NO, TWIN, LOST), 2, (MEASURED, 0.0), id="a-twin-refutes"),
         pytest.param((WEAK, LOST, LOST), 2, None, id="the-only-one-doubts"),
         pytest.param((WEAK, NO, YES), 2, (MEASURED, 0.0), id="doubt-and-refutation"),
     ],
@@ -57,7 +66,14 @@ def test_a_panel_concludes(
         return
     signal = judge_signal(verdict, POLICY)
     assert (signal.state, signal.value) == expected
-    assert signal.detail["n_judges"] == f"{sum(v.verdict is not None for v in votes)} of 3"
+    models = {one.verdict.card.answered for one in votes if one.verdict and one.verdict.card}
+    assert signal.detail["n_judges"] == f"{len(models)} of 3"
+
+
+def test_names_of_one_and_the_same_model_are_told() -> None:
+    """Whoever set the panel up sees which names bring no opinion of their own."""
+    assert panel_detail((YES, TWIN, ALSO))["same_model"] == [["m:x", "m:twin"]]
+    assert "same_model" not in panel_detail((YES, LOST, ALSO))
 
 
 def test_a_panels_signal_has_the_card_of_each_judge() -> None:
