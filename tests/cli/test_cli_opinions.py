@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -88,3 +89,13 @@ def test_the_watch_shows_them_too(report: HealthReport, run: Run, folder: Path) 
     assert run("decide", "-", "--policy", "policy.yaml", text="").exit_code == 0
     found = json.loads(run("watch", "--json").stdout)
     assert set(found["opinions"]) == {"first", "last", "opinions", "alarms"}
+
+
+def test_the_share_of_outputs_that_were_judged_is_said(
+    report: HealthReport, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was left out by design stands beside what was asked, so that nobody guesses the bill."""
+    judged = replace(report.opinions[0], not_sampled=3 * report.opinions[0].asked)
+    show_health(replace(report, opinions=(judged,)))
+    said = capsys.readouterr().out
+    assert f"judge was asked about 25.0 % of {4 * judged.asked} outputs" in said

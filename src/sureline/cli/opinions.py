@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.opinion_alarms import LEAST_ASKED
 from sureline.application.opinion_health import (
     SHOWN_DAYS,
     HealthReport,
@@ -112,8 +113,13 @@ def _answers(one: OpinionHealth) -> tuple[Any, ...]:
         _rate(one.disagreements),
         "" if one.mean is None else f"{one.mean:.3f} of {one.valued}",
         one.not_sampled + sum(one.not_applicable.values()),
-        Shaded(f"ALARM: {kinds}", "bold red") if kinds else Shaded("calm", "green"),
+        Shaded(f"ALARM: {kinds}", "bold red") if kinds else _calm(one),
     )
+
+
+def _calm(one: OpinionHealth) -> Shaded:
+    """Say that nothing alarms, or that so few opinions could not."""
+    return Shaded("too few to tell", "") if one.asked < LEAST_ASKED else Shaded("calm", "green")
 
 
 def _took(one: OpinionHealth) -> tuple[Any, ...]:
@@ -135,7 +141,10 @@ def _named(one: OpinionHealth) -> Sequence[str]:
 
 
 def _remarks(one: OpinionHealth) -> Iterator[str]:
-    """Yield why opinions failed, and who really answered where that is not what was asked."""
+    """Yield how often one was asked, why it failed, what to do, and who really answered."""
+    if one.not_sampled:
+        total = one.asked + one.not_sampled
+        yield f"{one.signal} was asked about {_share(one.asked / total)} of {total} outputs"
     if one.reasons:
         reasons = ", ".join(f"{reason} {count}" for reason, count in one.reasons.items())
         yield f"{one.signal} gave no opinion {one.failures.part} times: {reasons}"

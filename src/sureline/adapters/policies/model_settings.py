@@ -43,7 +43,9 @@ class JudgeSettings(Settings):
     borderline: Rate = setting(
         0.05,
         expected=RATE,
-        meaning="Outputs within this distance of the threshold are always judged.",
+        meaning="Outputs within this distance of the threshold are always judged. Without a threshold "
+        "0.95 stands in for it, so that 0.05 means nearly every good output; 0 leaves it to "
+        "`otherwise`.",
     )
     otherwise: Rate = setting(
         0.08, expected=RATE, meaning="The share of all other outputs that are judged."
