@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -159,6 +160,21 @@ async def test_backing_off_ends_at_the_interval(place: Place) -> None:
     place.chore.wrong = ValueError()
     for _ in range(40):
         state = await jobs.run("chore")
+    assert state.due_at == place.clock.now() + HOUR
+
+
+async def test_a_job_that_looks_often_may_back_off_for_longer(place: Place) -> None:
+    """After failures in a row it is left alone for its own longest time."""
+    jobs = place.process()
+    jobs = replace(jobs, jobs=[replace(jobs.jobs[0], longest_retry=5 * HOUR)])
+    place.chore.wrong = ValueError()
+    for _ in range(40):
+        state = await jobs.run("chore")
+    assert state.due_at == place.clock.now() + 5 * HOUR
+    assert await jobs.run_due() == []
+    place.clock.advance(5 * HOUR)
+    place.chore.wrong = None
+    (state,) = await jobs.run_due()
     assert state.due_at == place.clock.now() + HOUR
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sureline.core.opinions.canary_record import run_record
 from sureline.core.opinions.canary_run import CanaryRun, CanaryScore, mean_score
 from sureline.core.statistics.paired_change import PairedChange, fewest_moves, paired_change
+from sureline.core.values.listed import listed
 
 RATE = 0.05
 """How often at most two runs of an evaluator that stayed the same are said to differ."""
@@ -19,11 +20,11 @@ PARTS = ("answered", "prompt", "deductions", "guidance", "temperature")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One run beside the one before it of the same role and name.
+    """One run beside the one before it of the same role and name that measured anything.
 
     `bad` and `good` are the mean scores in [0, 1], None where nothing was measured. `changed`
     names what the evaluator has other than before. `bad_change` and `good_change` compare the
-    canaries that both runs measured; None for the first run.
+    canaries that both runs measured; None where there are none.
     """
 
     run: CanaryRun
@@ -58,9 +59,20 @@ def trails(runs: Sequence[CanaryRun]) -> tuple[Trail, ...]:
     for run in runs:
         found.setdefault((run.evaluator.role, run.evaluator.asked), []).append(run)
     return tuple(
-        Trail(role=role, asked=asked, points=tuple(map(_point, [None, *of], of)))
+        Trail(role=role, asked=asked, points=tuple(_points(of)))
         for (role, asked), of in sorted(found.items())
     )
+
+
+def _points(runs: Sequence[CanaryRun]) -> Iterator[Point]:
+    """Compare each run with the latest before it that measured anything."""
+    before: CanaryRun | None = None
+    for run in runs:
+        if len(run.unmeasured) == len(run.scores):
+            yield _point(None, run)
+        else:
+            yield _point(before, run)
+            before = run
 
 
 def _point(before: CanaryRun | None, run: CanaryRun) -> Point:
@@ -80,7 +92,7 @@ def _changed(before: CanaryRun, run: CanaryRun) -> tuple[str, ...]:
     )
 
 
-def _change(before: Sequence[CanaryScore], after: Sequence[CanaryScore]) -> PairedChange:
+def _change(before: Sequence[CanaryScore], after: Sequence[CanaryScore]) -> PairedChange | None:
     """Compare the canaries that both runs measured, by id.
 
     Those that are made differ in their figures from run to run. Each run draws them alike, so
@@ -89,6 +101,8 @@ def _change(before: Sequence[CanaryScore], after: Sequence[CanaryScore]) -> Pair
     old = {one.id: one.score for one in before if one.score is not None}
     new = {one.id: one.score for one in after if one.score is not None}
     shared = [name for name in old if name in new]
+    if not shared:
+        return None
     return paired_change([old[name] for name in shared], [new[name] for name in shared])
 
 
@@ -151,7 +165,7 @@ def why(run: CanaryRun) -> str:
     bad, good, unknown = len(run.bad), len(run.good), len(run.unmeasured)
     said = []
     if run.caught_out:
-        names = ", ".join(one.id for one in run.caught_out)
+        names = listed([one.id for one in run.caught_out])
         said.append(f"let {len(run.caught_out)} of {bad} bad ones pass ({names})")
     if run.refuses_everything:
         said.append(f"refuses everything: {len(run.refused)} of {good} good ones fell")

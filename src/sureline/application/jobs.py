@@ -19,14 +19,17 @@ from sureline.errors import InvalidInput, ModelFailed
 class JobSettings:
     """When jobs run: `watch`, `recalibrate` and `canaries` are the times between two runs.
 
-    Canaries are looked at that often, and run where they are due: monthly and at every change.
-    A process that died while running a job keeps it from others for `lease`. A job that failed
-    runs again after `first_retry`, then after twice that, and so on, at most its own interval.
+    Canaries are looked at that often, and run where they are due: monthly and at every change. A
+    look costs little, and whoever changed deductions that must pass waits for it. A process that
+    died while running a job keeps it from others for `lease`. A job that failed runs again after
+    `first_retry`, then after twice that, and so on, at most its own interval; canaries at most
+    after `canaries_retry`, so that a key that is missing is not complained of at every look.
     """
 
     watch: timedelta = timedelta(hours=1)
     recalibrate: timedelta = timedelta(days=7)
-    canaries: timedelta = timedelta(days=1)
+    canaries: timedelta = timedelta(minutes=10)
+    canaries_retry: timedelta = timedelta(days=1)
     lease: timedelta = timedelta(hours=1)
     first_retry: timedelta = timedelta(minutes=1)
 
@@ -78,6 +81,7 @@ def scheduled_jobs(
             about="Examine second models that changed, or were not examined for a month.",
             interval=settings.canaries,
             run=run_canaries,
+            longest_retry=settings.canaries_retry,
         ),
     )
 
@@ -88,8 +92,15 @@ def canaries_said(runs: Sequence[CanaryRun]) -> str:
     Raises ModelFailed where a model could not be asked, so that it is tried again soon.
     """
     said = "; ".join(
-        f"{run.evaluator.role} {run.evaluator.asked} {run.outcome}: {why(run)}" for run in runs
+        f"{run.evaluator.role} {run.evaluator.asked} {_word(run)}: {why(run)}" for run in runs
     )
+    failed = sum(run.outcome is CanaryOutcome.FAILED for run in runs)
+    if failed:
+        said = f"{failed} of {len(runs)} second models FAILED their canaries: {said}"
     if any(run.outcome is CanaryOutcome.INCOMPLETE for run in runs):
         raise ModelFailed("incomplete", said)
     return said or "no second model is due"
+
+
+def _word(run: CanaryRun) -> str:
+    return "FAILED" if run.outcome is CanaryOutcome.FAILED else str(run.outcome)

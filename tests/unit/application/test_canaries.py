@@ -59,10 +59,10 @@ def evaluated(*, must: bool = True, points: int = 40) -> str:
 
 @dataclass
 class Models:
-    """What a fake says now, and which id answers."""
+    """What a fake says now, and which id answers: `model`, else one for each name."""
 
     fake: FakeEvaluator = strict
-    model: str = "one-1"
+    model: str | None = None
     fails: bool = False
     asked: list[str] = field(default_factory=list)
 
@@ -70,7 +70,8 @@ class Models:
         self.asked.append(asking.model)
         if self.fails:
             raise ModelFailed("unreachable")
-        return Reply(text=self.fake(prompt.instructions, prompt.content), model=self.model)
+        model = self.model or f"{asking.model.rpartition(':')[2]}-1"
+        return Reply(text=self.fake(prompt.instructions, prompt.content), model=model)
 
 
 @contextmanager
@@ -199,6 +200,18 @@ def test_a_model_that_changed_does_not_count_from_its_first_answer_on(
     assert signal(third, role).value == 1
 
 
+def test_a_model_that_is_back_and_passes_counts_again() -> None:
+    """A run writes down who answers now, however lately that has changed."""
+    models = Models()
+    with opened(judged(), models) as gate:
+        examine(gate)
+        models.model = "one-2"
+        assert signal(decide(gate), "judge").reason == "canaries_not_run"
+        models.model = "one-1"
+        examine(gate)
+        assert signal(decide(gate, 2), "judge").value == 1
+
+
 CHANGES = {
     "deductions": (evaluated(), evaluated(points=50)),
     "guidance": (judged(), judged(more=", guidance: Names must be right.")),
@@ -316,6 +329,28 @@ def test_the_job_runs_what_is_due_and_tries_again_soon_where_nobody_answers() ->
         models.asked.clear()
         idle = gate.run(gate.services.jobs.run("canaries"))
     assert (idle.message, models.asked) == ("no second model is due", [])
+
+
+def test_the_job_says_that_a_model_failed_and_names_few_canaries() -> None:
+    """One line in a list of jobs: who failed, and the first three of what it let pass."""
+    with opened(judged(), Models(lenient)) as gate:
+        state = gate.run(gate.services.jobs.run("canaries"))
+    said = state.message or ""
+    assert said.startswith("1 of 1 second models FAILED their canaries: judge big:one FAILED: let ")
+    assert " and 17 more)" in said
+
+
+def test_the_job_looks_often_and_backs_off_for_a_day() -> None:
+    """A change of deductions is examined within minutes; a missing key is no error at each look."""
+    models, clock = Models(fails=True), FixedClock()
+    with opened(judged(), models, clock) as gate:
+        for _ in range(15):
+            state = gate.run(gate.services.jobs.run("canaries"))
+        assert state.due_at - clock.now() == timedelta(days=1)
+        models.fails = False
+        assert gate.run(gate.services.jobs.run("canaries")).due_at - clock.now() == timedelta(
+            minutes=10
+        )
 
 
 def test_a_policy_without_models_has_nothing_due() -> None:

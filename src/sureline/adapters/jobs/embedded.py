@@ -22,7 +22,7 @@ class EmbeddedJobs:
     `owner` names this process among those that share the store. A job runs once for all of them:
     whoever claims it first has it for `lease`. What was missed while nothing ran is made up for
     once. A job that fails is tried again after `first_retry`, doubled with each failure in a row,
-    at most its interval.
+    at most its interval, or longer where the job says so.
     """
 
     store: JobStore
@@ -38,7 +38,7 @@ class EmbeddedJobs:
         ended = []
         for job in self.jobs:
             now = self.clock.now()
-            before = await self._claim(job, now, latest=now + job.interval)
+            before = await self._claim(job, now, latest=now + _longest(job))
             if before is not None:
                 ended.append(await self._run(job, before))
         return ended
@@ -93,7 +93,12 @@ class EmbeddedJobs:
 
     def _backoff(self, job: Job, failures: int) -> timedelta:
         doublings = min(failures - 1, _MOST_DOUBLINGS)
-        return min(job.interval, self.first_retry * (1 << doublings))
+        return min(job.longest_retry or job.interval, self.first_retry * (1 << doublings))
+
+
+def _longest(job: Job) -> timedelta:
+    """Return how far away a job's next run can be at most."""
+    return max(job.interval, job.longest_retry or job.interval)
 
 
 def _described(error: Exception) -> str:

@@ -12,13 +12,15 @@ from typing import Protocol
 class Job:
     """A periodic job; `run` does it once and says in a sentence what came of it.
 
-    A job may be run again after a crash, so doing it twice must do no harm.
+    A job may be run again after a crash, so doing it twice must do no harm. After failures in a row
+    it waits `longest_retry` at most, None: its interval.
     """
 
     name: str
     about: str
     interval: timedelta
     run: Callable[[], Awaitable[str]]
+    longest_retry: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
