@@ -129,6 +129,14 @@ def test_a_model_that_does_not_answer_leaves_the_run_incomplete(
     assert one["bad_mean"] is None
 
 
+def test_a_person_reads_why_canaries_were_not_measured(server: ModelServer, run: Run) -> None:
+    """The reason stands with how many it hit, and with what to do about it."""
+    server.says = lambda _: Fault(401)
+    result = run("canaries", "--policy", "policy.yaml", "--role", "judge")
+    said = "30 not measured, unauthorized: the provider refuses the key"
+    assert (result.exit_code, said in result.stdout) == (3, True)
+
+
 def test_a_policy_without_models_has_nothing_to_examine(run: Run, started: Run) -> None:
     """Exit code 2 says so, rather than 0 for nothing at all."""
     result = run("canaries")

@@ -50,6 +50,7 @@ def test_a_person_reads_figures_reasons_and_alarms(
     said = capsys.readouterr().out
     assert "ALARM: failures" in said
     assert "judge gave no opinion 66 times: timeout 66" in said
+    assert "timeout: no answer in time: wait, or raise SURELINE_MODEL_SECONDS" in said
     assert "ALARM judge (openai:small) fails more often since about 2026-01-04" in said
     assert "$0.001200" in said
     assert "800 ms" in said

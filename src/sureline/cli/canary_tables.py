@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sureline.application.canary_evaluators import Examinee
 from sureline.application.canary_history import Point, Trail, detectable, why
 from sureline.cli.output import Shaded, print_table, say, visible
+from sureline.core.opinions.advice import advised
 from sureline.core.opinions.canary import FailureMode
 from sureline.core.opinions.canary_run import LINE, CanaryOutcome, CanaryRun, CanaryScore
 
@@ -26,7 +28,7 @@ def show_runs(asked: Sequence[Examinee], runs: Sequence[CanaryRun]) -> None:
         answered = "" if who.answered in {None, who.asked} else f", answered by {who.answered}"
         print_table(f"{who.role} {who.asked}{answered}", COLUMNS, list(_mode_rows(run)))
         _say_styled(f"{_word(run)}: {why(run)}", STYLES[_word(run)])
-        for sentence in _remarks(one, run):
+        for sentence in (*_unmeasured(run), *_remarks(one, run)):
             say(sentence)
 
 
@@ -55,6 +57,13 @@ def _word(run: CanaryRun) -> str:
 
 def _shaded(result: str) -> Shaded:
     return Shaded(result, STYLES[result])
+
+
+def _unmeasured(run: CanaryRun) -> Iterator[str]:
+    """Yield why canaries got no score, how many each, and what to do about it."""
+    counts = Counter(one.reason or "unknown" for one in run.unmeasured)
+    for reason, count in counts.most_common():
+        yield f"  {count} not measured, {advised(reason)}"
 
 
 def _remarks(one: Examinee, run: CanaryRun) -> Iterator[str]:

@@ -18,6 +18,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import Shaded, print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.core.opinions.advice import advice_on, advised
 from sureline.core.statistics.spike import Rate
 
 FEW_ANSWERS = 0.9
@@ -148,6 +149,9 @@ def _remarks(one: OpinionHealth) -> Iterator[str]:
     if one.reasons:
         reasons = ", ".join(f"{reason} {count}" for reason, count in one.reasons.items())
         yield f"{one.signal} gave no opinion {one.failures.part} times: {reasons}"
+        for reason in one.reasons:
+            if advice_on(reason) is not None:
+                yield f"  {advised(reason)}"
     if len(one.answered_by) > 1:
         names = ", ".join(f"{name} {count}" for name, count in sorted(one.answered_by.items()))
         yield f"several models answered as {one.model}: {names}"

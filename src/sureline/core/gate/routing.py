@@ -14,6 +14,7 @@ from sureline.core.gate.reasons import FAILING, INELIGIBLE
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.gate.stakes import AtStake
 from sureline.core.gate.thresholds import VOID_REASONS, Threshold
+from sureline.core.opinions.advice import advised
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Reason, Route
 from sureline.core.values.policy import Mode, SlicePolicy
@@ -154,9 +155,9 @@ def _unmeasured(assessed: Assessment) -> Iterator[Reason]:
         if missing.why == "novel":
             yield _reason("novel", "No similar past case is close enough to compare with.")
         else:
-            yield _reason(
-                "signal_missing", f"The signal {missing.name} is missing ({missing.why})."
-            )
+            signal = assessed.signal(missing.name)
+            why = advised(missing.why, None if signal is None else signal.detail)
+            yield _reason("signal_missing", f"The signal {missing.name} is missing ({why}).")
 
 
 def _judged_against(assessed: Assessment, judging: Judging) -> Iterator[Reason]:

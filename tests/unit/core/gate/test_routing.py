@@ -155,6 +155,18 @@ def test_what_a_judge_says_decides_only_downwards(
     assert code in [reason.code for reason in routing.reasons]
 
 
+def test_what_keeps_a_model_from_answering_is_said_with_what_to_do() -> None:
+    """The code of the fault stands first, then the variable that has to be set."""
+    policy = slice_policy(**JUDGED)
+    detail = {"provider": "openai", "variable": "OPENAI_API_KEY"}
+    lost = Signal.failed("judge", SignalKind.JUDGE, "not_configured", detail=detail)
+    routing = route(assess([measured("verification", 0.95), lost], policy), policy, around())
+    said = {reason.code: reason.message for reason in routing.reasons}
+    assert said["signal_missing"] == (
+        "The signal judge is missing (not_configured: set OPENAI_API_KEY in the environment)."
+    )
+
+
 def test_a_slice_with_too_few_verdicts_is_not_automated_yet() -> None:
     """The young slice's value is shown, but a person decides until it has verdicts."""
     policy = slice_policy(weights={"verification": 0.7, "history": 0.3})
