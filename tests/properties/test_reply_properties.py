@@ -140,9 +140,10 @@ def test_a_contradiction_is_never_agreement(text: str, confidence: float) -> Non
 VOTES = st.one_of(
     st.just(Vote(asked="m", fault="timeout")),
     st.builds(
-        lambda agrees, confidence: Vote(
-            asked="m", verdict=Verdict(agrees=agrees, confidence=confidence)
+        lambda name, agrees, confidence: Vote(
+            asked=name, verdict=Verdict(agrees=agrees, confidence=confidence)
         ),
+        st.sampled_from("mnopqr"),
         st.booleans(),
         st.floats(0, 1),
     ),
@@ -153,16 +154,19 @@ VOTES = st.one_of(
 def test_a_panel_agrees_only_if_a_quorum_does_and_nobody_objects(
     votes: list[Vote], refute_at: float, quorum: int
 ) -> None:
-    """A judge that did not answer is never counted as agreeing, and no objection is outvoted."""
+    """A judge that did not answer is never counted as agreeing, no model is counted twice, and no
+    objection is outvoted.
+    """
     verdict = conclude(votes, refute_at=refute_at, quorum=quorum)
     said = [one.verdict for one in votes if one.verdict is not None]
+    models = {one.asked for one in votes if one.verdict is not None}
     firm = any(not one.agrees and one.confidence >= refute_at for one in said)
     if verdict is None:
-        assert len(said) < quorum
+        assert len(models) < quorum
         assert not firm
         return
     assert 0.0 <= verdict.confidence <= 1.0
-    assert verdict.agrees == (len(said) >= quorum and all(one.agrees for one in said))
+    assert verdict.agrees == (len(models) >= quorum and all(one.agrees for one in said))
     assert firm == (not verdict.agrees and verdict.confidence >= refute_at)
 
 
