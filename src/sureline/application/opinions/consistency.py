@@ -94,7 +94,8 @@ class ConsistencySource:
         try:
             found = await self.model_for(name).embedded(texts)
             sayings = iter(_sayings(texts, found))
-        except EmbeddingFailed:
+        except EmbeddingFailed as error:
+            detail |= {} if error.reason is None else {"cause": error.reason}
             return Signal.failed(NAME, KIND, "embedding_failed", detail=detail)
         detail["embedder"] = found.model_id
         if found.answered is not None and "asked" not in detail:

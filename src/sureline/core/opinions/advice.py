@@ -43,6 +43,9 @@ def advice_on(reason: str, detail: Mapping[str, Any] | None = None) -> str | Non
         return f"set {variable} in the environment"
     if reason == "rejected" and isinstance(category, str) and category in _BY_CATEGORY:
         return _BY_CATEGORY[category]
+    cause = found.get("cause")
+    if reason == "embedding_failed" and isinstance(cause, str) and cause in _SENTENCES:
+        return f"{cause}, {_SENTENCES[cause]}"
     return _SENTENCES.get(reason)
 
 

@@ -324,6 +324,13 @@ async def test_vectors_that_are_none_fail_the_signal(vectors: Any) -> None:
     assert (signal.state, signal.reason) == (SignalState.FAILED, "embedding_failed")
 
 
+async def test_why_an_embedder_gave_no_vectors_is_kept() -> None:
+    """A provider's reason stands beside, so that whoever reads it knows what to do."""
+    lost = EmbeddingFailed("no connection", reason="unreachable")
+    signal = await measured(ConsistencyPolicy(), vectors=lost, generations=["a", "b"])
+    assert (signal.reason, signal.detail["cause"]) == ("embedding_failed", "unreachable")
+
+
 async def test_a_text_with_nothing_in_it_agrees_with_nothing() -> None:
     """Its vector is all zeros, and so are those of its likes."""
     signal = await measured(

@@ -65,6 +65,7 @@ def test_every_reason_of_a_provider_has_advice(reason: str) -> None:
         pytest.param("not_configured", {"variable": "pay me"}, "provider's key", id="odd-text"),
         pytest.param("not_configured", {"variable": 7}, "provider's key", id="odd-value"),
         pytest.param("rejected", {"category": "quota"}, "no money left", id="quota"),
+        pytest.param("embedding_failed", {"cause": "busy"}, "busy, too many calls", id="cause"),
         pytest.param("rejected", {"category": ["quota"]}, "refuses the request", id="odd-category"),
     ],
 )
