@@ -19,7 +19,8 @@ _TASK = (
 )
 _OBJECT = "Answer with one JSON object and nothing else."
 _SCHEMA = "It must be valid under this JSON Schema:"
-_FIELDS = "It has these fields, by their paths:"
+# Rules name some of the fields: a generator told that these are all would leave the others out.
+_FIELDS = "It has, among others that the task calls for, these fields, by their paths:"
 _TEXT = "Answer with the result and nothing else."
 
 TEMPLATE_HASH = hashlib.sha256(

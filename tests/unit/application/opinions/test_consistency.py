@@ -171,6 +171,8 @@ def test_the_generator_does_the_task_again_unseen_and_anew() -> None:
         assert "Zephyr & Sons, 9 EUR" in prompt.content
         assert "Zephyr Works" not in prompt.content + prompt.instructions
         assert "total\nvendor" in prompt.instructions
+        # Rules name some fields: a model that takes them for all leaves the others out.
+        assert "among others" in prompt.instructions
     assert set(askings) == {askings[0]}
     assert (askings[0].model, askings[0].temperature) == ("house:writer", 0.7)
     assert askings[0].fresh
