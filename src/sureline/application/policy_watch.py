@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from sureline.application.policies import PolicyBook
@@ -24,6 +24,7 @@ class PolicyWatch:
     A content is acted on when two looks in a row found it, so that no half-written file is.
     `tell` gets one line at a time; what was told is not told again until a file changes.
     `check` raises for a policy that nothing here can measure, which is told as a warning.
+    `certified` tells which slices have a certificate that could end.
     """
 
     def __init__(
@@ -34,12 +35,14 @@ class PolicyWatch:
         stamp: Stamp,
         tell: Callable[[str], None],
         check: Callable[[Policy], None],
+        certified: Callable[[], Awaitable[Collection[str]]],
     ) -> None:
         self._book = book
         self._path = path
         self._stamp = stamp
         self._tell = tell
         self._check = check
+        self._certified = certified
         self._files: frozenset[PurePath] = frozenset({path})
         self._seen: Mapping[PurePath, str | None] = {}
         self._handled: Mapping[PurePath, str | None] = {}
@@ -76,9 +79,11 @@ class PolicyWatch:
             self._told = self._told if self._handled else same
             return same
         current = None if active is None else await self._book.latest()
-        return tuple(self._proposed(loaded, current))
+        ended = () if current is None else remeasured(current, loaded.policy)
+        certified = await self._certified() if ended else ()
+        return tuple(self._proposed(loaded, [key for key in ended if key in certified]))
 
-    def _proposed(self, loaded: LoadedPolicy, current: Policy | None) -> Iterator[str]:
+    def _proposed(self, loaded: LoadedPolicy, ended: Sequence[str]) -> Iterator[str]:
         for warning in loaded.warnings:
             yield f"warning: {warning}"
         try:
@@ -86,7 +91,6 @@ class PolicyWatch:
         except SurelineError as error:
             yield f"warning: {error.message}"
         short = loaded.policy.hash[:SHOWN]
-        ended = remeasured(current, loaded.policy) if current is not None else ()
         if ended:
             yield f"warning: policy {short} would end the certificates of: {', '.join(ended)}"
         yield (

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from sureline.adapters.policies.watching import PolicyThread, content_stamp
 from sureline.application.policy_watch import PolicyWatch
+from sureline.application.stored_calibration import active_certificates
 from sureline.bootstrap.services import Services
 from sureline.bootstrap.sources import check_sources
 
 
 def policy_watch(services: Services, path: Path, tell: Callable[[str], None]) -> PolicyWatch:
     """Return what proposes the policy file whenever it or a file it names changes."""
+
+    async def certified() -> Collection[str]:
+        return await active_certificates(services.registry, services.workspace)
+
     return PolicyWatch(
         book=services.policies,
         path=path,
         stamp=content_stamp,
         tell=tell,
         check=lambda policy: check_sources(policy, services.plugins),
+        certified=certified,
     )
 
 

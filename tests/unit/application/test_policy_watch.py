@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from sureline.adapters.policies.watching import content_stamp
 from sureline.application.policy_watch import PolicyWatch
 from sureline.bootstrap import Plugins, open_services, policy_watch
 from sureline.core.values.decision import Decision
@@ -102,17 +103,44 @@ def test_a_saved_change_is_proposed_and_told_once(desk: Desk) -> None:
     desk.look()
     before = desk.active()
     desk.save("deductions.yaml", DEDUCTIONS.replace("40", "50"))
-    warning, told = desk.look()
+    (told,) = desk.look()
     newest = desk.gate.run(desk.gate.services.policies.proposed())[0]
     assert newest["active"] is False
     short = str(newest["hash"])[:12]
-    assert warning == f"warning: policy {short} would end the certificates of: letters"
     assert told == (
         f"policy.yaml: proposed policy {short}; to use it: sureline policy activate {short} "
         "--by NAME"
     )
     assert desk.active() == before
     assert desk.look(10) == []
+
+
+@pytest.mark.parametrize(
+    ("certified", "warned"),
+    [pytest.param({"letters"}, True, id="certified"), pytest.param({"notes"}, False, id="another")],
+)
+def test_certificates_that_would_end_are_told_where_there_are_any(
+    desk: Desk, certified: set[str], warned: bool
+) -> None:
+    """A slice without a certificate has none to lose."""
+
+    async def slices() -> set[str]:
+        return certified
+
+    watch = PolicyWatch(
+        book=desk.gate.services.policies,
+        path=desk.folder / "policy.yaml",
+        stamp=content_stamp,
+        tell=desk.lines.append,
+        check=lambda _: None,
+        certified=slices,
+    )
+    desk = replace(desk, watch=watch)
+    desk.look()
+    desk.save("deductions.yaml", DEDUCTIONS.replace("40", "50"))
+    told = desk.look()
+    ends = [line for line in told if line.endswith("would end the certificates of: letters")]
+    assert (len(ends), len(told)) == ((1, 2) if warned else (0, 1))
 
 
 @pytest.mark.parametrize(
