@@ -7,7 +7,7 @@ that quotes the payload. Spliced together they are the response, so it is encode
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from sureline.core.values.decision import Decision, Reason, Route
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import Mode
 from sureline.core.values.signal import Signal, SignalKind, SignalState
+from sureline.errors import InvalidInput
 
 EXACT_IN_DOUBLES = 2**53
 """Integers beyond this are rounded by readers whose numbers are doubles."""
@@ -128,8 +129,28 @@ def _signal_json(signal: Signal) -> dict[str, Any]:
         "value": signal.value,
         "kind": signal.kind,
         "reason": signal.reason,
-        "detail": signal.detail,
+        "detail": _detail_json(signal.detail),
     }
+
+
+def _detail_json(detail: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a signal's detail, without the entries that JSON cannot say.
+
+    Nothing that a source writes beside its value may keep a decision from being recorded.
+    """
+    try:
+        json_bytes(detail)
+    except InvalidInput:
+        return {name: value for name, value in detail.items() if _is_json({name: value})}
+    return detail
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json_bytes(value)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _signal(name: str, entry: dict[str, Any], findings: Sequence[dict[str, Any]]) -> Signal:

@@ -129,6 +129,26 @@ async def test_usage_that_is_not_told_is_not_known(
     assert (usage.input_tokens, usage.output_tokens, usage.cost) == (None, None, None)
 
 
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        pytest.param((-(10**9), 5), id="negative"),
+        pytest.param((10, -5), id="negative answer"),
+        pytest.param((0, 0), id="nothing at all"),
+        pytest.param((2**53 - 1, 5), id="absurd"),
+        pytest.param((int("9" * 4000), 5), id="4,000 digits"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+async def test_usage_that_cannot_be_true_is_not_known(
+    client: PydanticAIClient, server: ModelServer, asking: Asking, tokens: tuple[int, int]
+) -> None:
+    """Figures that no question can have are none, and neither is the cost that follows."""
+    server.script(Say("a", tokens=tokens))
+    usage = (await client.ask(prompt(), asking)).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.cost) == (None, None, None)
+
+
 async def test_the_cost_of_an_unknown_model_is_not_known(
     client: PydanticAIClient, server: ModelServer, asking: Asking
 ) -> None:

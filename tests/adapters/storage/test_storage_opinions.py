@@ -12,7 +12,7 @@ import pytest
 from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.ledger import LabelledRecord
 from sureline.application.ports.opinion_counts import OpinionDay
-from sureline.core.values.opinion_use import End
+from sureline.core.values.opinion_use import MOST_SUM, End
 from sureline.core.values.periods import day_number
 from tests.adapters.storage.samples import NOON, judged_body, outcome, record
 
@@ -104,3 +104,25 @@ async def test_what_is_no_decision_has_no_opinions(store: Store, body: bytes) ->
     """A body that cannot be read is stored and counts no opinion."""
     await store.ledger.append(record(1, body=body))
     assert await store.opinions.days("default", 0) == []
+
+
+@pytest.mark.parametrize("start", [MOST_SUM - 1, 2**63 - 1], ids=["at the end", "beyond"])
+def test_sums_that_are_full_stay_whole_numbers(path: Path, start: int) -> None:
+    """More is added to a sum that cannot grow, and what was stored wrongly is put right."""
+    store = open_store(f"sqlite:///{path}")
+
+    async def one(number: int) -> None:
+        body = judged_body(1.0, input_tokens=2**53 - 1, output_tokens=9, cost=0.0, ms=1)
+        await store.ledger.append(record(number, body=body))
+
+    asyncio.run(one(1))
+    store.database._writing.execute("UPDATE opinion_counts SET output_tokens = ?", (start,))
+    asyncio.run(one(2))
+    (row,) = asyncio.run(store.opinions.days("default", 0))
+    assert (row.sums.output_tokens, row.sums.input_tokens, row.sums.metered) == (MOST_SUM, 0, 0)
+    assert not all(found.ok for found in asyncio.run(store.derived.compare()))
+    asyncio.run(store.derived.rebuild(workspace="default", by="Ada", at=NOON))
+    assert all(found.ok for found in asyncio.run(store.derived.compare()))
+    (row,) = asyncio.run(store.opinions.days("default", 0))
+    assert row.sums.output_tokens == 18
+    store.close()

@@ -35,3 +35,13 @@ def test_what_a_signal_found_is_kept_where_it_can_be_erased() -> None:
     erased = json.loads(splice(body, None))
     assert "findings" not in erased
     assert decode(splice(body, None)).id == decision.id
+
+
+def test_what_json_cannot_say_keeps_no_decision_from_being_recorded() -> None:
+    """An entry of a signal's detail that has no JSON is left out; the others stay."""
+    detail = {"asked": "test:judge", "tokens": 10**5000, "at": object(), "calls": 1}
+    judge = FakeJudge(ModelFailed("timeout", detail=detail))
+    with temporary_gate(POLICY, judge=judge) as gate:
+        decision = gate.decide_sync(slice_key="notes", task="t", output="Hello.")
+    said = json.loads(encode_body(decision))["signals"]["judge"]
+    assert said["detail"] == {"asked": "test:judge", "calls": 1}

@@ -16,8 +16,10 @@ from sureline.core.values.opinion_use import (
     ASKED,
     DURATIONS,
     FIGURES,
+    MOST_SUM,
     End,
     OpinionKey,
+    together,
     uses_in,
     uses_of,
 )
@@ -120,6 +122,38 @@ def test_each_judge_of_a_panel_is_counted_with_what_it_took() -> None:
         ("c:z", End.FAILED, "timeout", 0),
     ]
     assert [figures["costed"] for _, figures in found] == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("figure", "absurd"),
+    [
+        pytest.param("input_tokens", 2**53 - 1, id="tokens"),
+        pytest.param("output_tokens", 10**9 + 1, id="a token more than plausible"),
+        pytest.param("input_tokens", 10**5000, id="more digits than can be written"),
+        pytest.param("cost", 10_001.0, id="dollars"),
+        pytest.param("cost", float("nan"), id="no number of dollars"),
+        pytest.param("seconds", 86_401.0, id="more than a day"),
+        pytest.param("seconds", float("inf"), id="for ever"),
+        pytest.param("calls", 10**7, id="calls"),
+    ],
+)
+def test_what_no_opinion_can_have_taken_is_not_known(figure: str, absurd: Any) -> None:
+    """A provider may say anything; figures that cannot be true are in no card and in no sum."""
+    usage = Usage(**{"input_tokens": 1, "output_tokens": 1, figure: absurd})
+    name = "ms" if figure == "seconds" else figure
+    card = ModelCard(asked="p:m", usage=usage).detail
+    assert name not in card
+    written = {**card, name: absurd * 1000 if name == "ms" else absurd}
+    for detail in (card, card if isinstance(absurd, int) and absurd > 10**99 else written):
+        ((_, figures),) = uses(Signal.measured("judge", JUDGE, 1.0, detail=detail))
+        assert figures[name] == 0
+
+
+def test_sums_stop_where_they_could_not_be_exact() -> None:
+    """Figures can be added up in any order and for ever."""
+    nearly, one = (MOST_SUM - 1,) * len(FIGURES), (1,) * len(FIGURES)
+    full = together(together(nearly, one), one)
+    assert full == together(one, together(one, nearly)) == (MOST_SUM,) * len(FIGURES)
 
 
 JSON = st.recursive(

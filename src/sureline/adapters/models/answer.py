@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sureline.application.ports.models import Ended, Reply
-from sureline.core.values.model_card import Usage
+from sureline.core.values.model_card import MOST_TOKENS, Usage, plausible
 from sureline.errors import ModelFailed
 
 if TYPE_CHECKING:
@@ -62,8 +62,14 @@ def _id(name: str | None) -> str:
 
 
 def _usage(response: ModelResponse) -> Usage:
+    """Return what the reply took, nothing of it where a figure cannot be true.
+
+    No question has no tokens: pydantic_ai says 0 where it could not read what the provider said.
+    """
     used = response.usage
-    if used.unmeasured_requests or min(used.input_tokens, used.output_tokens) < 0:
+    if used.unmeasured_requests or not used.input_tokens:
+        return Usage()
+    if any(plausible(one, MOST_TOKENS) is None for one in (used.input_tokens, used.output_tokens)):
         return Usage()
     return Usage(
         input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost=_cost(response)

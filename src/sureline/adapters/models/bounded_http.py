@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def bounded_client() -> httpx2.AsyncClient:
     """Return a client whose responses raise BodyRefused instead of filling the memory.
 
-    How much that is, `body_limits.limited_to` says. It asks for uncompressed bodies and refuses others: a few kilobytes can unpack to gigabytes.
+    How much that is, `body_limits.limited_to` says. It asks for uncompressed bodies and refuses
+    others: a few kilobytes can unpack to gigabytes.
     """
     from pydantic_ai.models import create_async_httpx2_client
 

@@ -13,7 +13,7 @@ from sureline.adapters.models.bounded_http import bounded_client
 from sureline.adapters.models.connections import SHARED_HTTP
 from sureline.adapters.models.faults import OUTAGES, Fault, fault_of
 from sureline.application.ports.embedder import EmbeddingReply
-from sureline.core.values.model_card import Usage
+from sureline.core.values.model_card import MOST_TOKENS, Usage, plausible
 from sureline.errors import ModelFailed
 
 Call = Callable[[Sequence[str]], Awaitable[EmbeddingReply]]
@@ -148,7 +148,7 @@ def _by_index(data: list[dict[str, Any]], count: int) -> list[Any]:
 
 def _usage(tokens: object, model: str, provider: str) -> Usage:
     """Return tokens and list price, None where they are not known."""
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens <= 0:
+    if not isinstance(tokens, int) or not plausible(tokens, MOST_TOKENS):
         return Usage()
     from genai_prices import Usage as Priced
     from genai_prices import calc_price

@@ -10,12 +10,12 @@ from sqlalchemy import literal_column, select
 from sureline.adapters.storage.count_tables import opinion_counts
 from sureline.adapters.storage.statement import Statement, adding, compiled
 from sureline.adapters.storage.tables import decisions
-from sureline.core.values.opinion_use import FIGURES, uses_in
+from sureline.core.values.opinion_use import FIGURES, MOST_SUM, together, uses_in
 
 DAY = decisions.c.created_at // literal_column("86400000000")
 """The day number of a decision, as core/values/periods.py has it."""
 
-ADD_OPINIONS = adding(opinion_counts)
+ADD_OPINIONS = adding(opinion_counts, most=MOST_SUM)
 STORED_OPINIONS = compiled(
     select(*opinion_counts.primary_key, *(opinion_counts.c[name] for name in FIGURES))
 )
@@ -49,11 +49,7 @@ class OpinionCounter:
                 stream,
             )
             before = self.sums.get(place)
-            self.sums[place] = (
-                figures
-                if before is None
-                else tuple(a + b for a, b in zip(before, figures, strict=True))
-            )
+            self.sums[place] = figures if before is None else together(before, figures)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table."""

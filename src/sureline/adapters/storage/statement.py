@@ -11,7 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, String, Table, bindparam, func, insert, select
+from sqlalchemy import (
+    Dialect,
+    String,
+    Table,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.sql.expression import ClauseElement
@@ -53,15 +62,20 @@ def insertion(table: Table, dialect: Dialect = SQLITE) -> Statement:
     return compiled(insert(table), dialect)
 
 
-def adding(table: Table) -> Statement:
-    """Return the statement that adds a row of figures to those that a table has under its key."""
+def adding(table: Table, *, most: int = 2**63 - 1) -> Statement:
+    """Return the statement that adds a row of figures to those that a table has under its key.
+
+    Sums stop at `most`: beyond what an integer of SQLite holds it would go on in floating point.
+    """
     insert_figures = upsert(table)
     keys = {column.name for column in table.primary_key}
     return compiled(
         insert_figures.on_conflict_do_update(
             index_elements=[column.name for column in table.primary_key],
             set_={
-                column.name: column + insert_figures.excluded[column.name]
+                column.name: func.min(
+                    column + insert_figures.excluded[column.name], literal_column(str(most))
+                )
                 for column in table.columns
                 if column.name not in keys
             },

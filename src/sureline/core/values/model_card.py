@@ -6,6 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+MOST_TOKENS = 10**9
+MOST_DOLLARS = 10_000.0
+MOST_SECONDS = 86_400.0
+MOST_CALLS = 10**6
+"""The most that one opinion can have taken; a provider that tells of more tells nothing."""
+
+
+def plausible(figure: Any, most: float) -> Any:
+    """Return a figure that an opinion can have taken, a number from 0 to `most`, else None."""
+    if isinstance(figure, bool) or not isinstance(figure, int | float):
+        return None
+    return figure if 0 <= figure <= most else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -13,6 +26,7 @@ class Usage:
 
     `cost` is in US dollars, `seconds` the time until the reply. `calls` counts requests that were
     answered, `retries` those that had to be sent again. `cached` says that nothing was asked.
+    Tokens and cost that no opinion can have taken are not known: a provider may say anything.
     """
 
     input_tokens: int | None = None
@@ -22,6 +36,14 @@ class Usage:
     calls: int = 1
     retries: int = 0
     cached: bool = False
+
+    def __post_init__(self) -> None:
+        for name, most in (
+            ("input_tokens", MOST_TOKENS),
+            ("output_tokens", MOST_TOKENS),
+            ("cost", MOST_DOLLARS),
+        ):
+            object.__setattr__(self, name, plausible(getattr(self, name), most))
 
     def __add__(self, other: Usage) -> Usage:
         """Return both together; what is not known of one is not known of both."""
@@ -38,6 +60,11 @@ class Usage:
 
 def _sum(one: Any, other: Any) -> Any:
     return None if one is None or other is None else one + other
+
+
+def _ms(seconds: float) -> int | None:
+    known = plausible(seconds, MOST_SECONDS)
+    return None if known is None else math.ceil(known * 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +97,9 @@ class ModelCard:
                 "input_tokens": self.usage.input_tokens,
                 "output_tokens": self.usage.output_tokens,
                 "cost": self.usage.cost,
-                "ms": math.ceil(self.usage.seconds * 1000),
-                "calls": self.usage.calls,
-                "retries": self.usage.retries or None,
+                "ms": _ms(self.usage.seconds),
+                "calls": plausible(self.usage.calls, MOST_CALLS),
+                "retries": plausible(self.usage.retries, MOST_CALLS) or None,
                 "cached": self.usage.cached or None,
             }
         return {name: value for name, value in card.items() if value is not None}

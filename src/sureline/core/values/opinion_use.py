@@ -6,7 +6,6 @@ anew from the ledger cannot differ.
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +16,13 @@ from typing import Any
 
 import orjson
 
+from sureline.core.values.model_card import (
+    MOST_CALLS,
+    MOST_DOLLARS,
+    MOST_SECONDS,
+    MOST_TOKENS,
+    plausible,
+)
 from sureline.core.values.signal import Signal, SignalKind, SignalState, unit_interval_fault
 
 HALF = 0.5
@@ -46,7 +52,9 @@ FIGURES = (
 """What is summed of each kind of opinion; OpinionSums says what each one is."""
 
 _ONE = (1,) + (0,) * (len(FIGURES) - 1)
-_MOST = 2**53
+MOST_SUM = 2**53
+"""Where sums stop, in this module and in the store: what is more could not be added up exactly."""
+
 _CODE = re.compile(r"[a-z0-9_.\-]{1,48}", re.ASCII | re.IGNORECASE)
 _NAME = 160
 _SIGNS = (b'"kind":"judge"', b'"asked":')
@@ -130,6 +138,11 @@ def uses_of(signals: Iterable[Signal]) -> Iterator[tuple[OpinionKey, tuple[int, 
             yield from _uses(signal.name[:_NAME], entry)
 
 
+def together(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Add figures up; each sum stops at MOST_SUM, in whatever order they are added."""
+    return tuple(min(a + b, MOST_SUM) for a, b in zip(one, other, strict=True))
+
+
 def end_of(entry: Mapping[str, Any]) -> End:
     """Tell how the opinion of a signal's JSON ended; what cannot be read has failed."""
     state, value = entry.get("state"), entry.get("value")
@@ -198,7 +211,7 @@ def _uses(name: str, entry: Mapping[str, Any]) -> Iterator[tuple[OpinionKey, tup
 def _use(name: str, entry: Mapping[str, Any]) -> tuple[OpinionKey, tuple[int, ...]]:
     detail, end = detail_of(entry), end_of(entry)
     cached = detail.get("cached") is True
-    ms = None if cached else _whole(detail.get("ms"))
+    ms = None if cached else _whole(detail.get("ms"), MOST_SECONDS * 1000)
     key = OpinionKey(
         signal=name,
         asked=_name(detail.get("asked")),
@@ -209,7 +222,8 @@ def _use(name: str, entry: Mapping[str, Any]) -> tuple[OpinionKey, tuple[int, ..
     )
     value = entry.get("value") if end in ANSWERED and end is not End.INCONCLUSIVE else None
     cost = 0 if cached else _micros(detail.get("cost"))
-    inputs, outputs = _whole(detail.get("input_tokens")), _whole(detail.get("output_tokens"))
+    inputs = _whole(detail.get("input_tokens"), MOST_TOKENS)
+    outputs = _whole(detail.get("output_tokens"), MOST_TOKENS)
     return key, (
         1,
         0 if value is None else round(value * MILLION),
@@ -221,8 +235,8 @@ def _use(name: str, entry: Mapping[str, Any]) -> tuple[OpinionKey, tuple[int, ..
         inputs or 0,
         outputs or 0,
         int(inputs is not None and outputs is not None),
-        _whole(detail.get("calls")) or 0,
-        _whole(detail.get("retries")) or 0,
+        _whole(detail.get("calls"), MOST_CALLS) or 0,
+        _whole(detail.get("retries"), MOST_CALLS) or 0,
         int(cached),
     )
 
@@ -236,16 +250,11 @@ def _name(found: Any) -> str:
     return found[:_NAME] if isinstance(found, str) else ""
 
 
-def _whole(found: Any) -> int | None:
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < _MOST:
-        return None
-    return found
+def _whole(found: Any, most: float) -> int | None:
+    return plausible(found, most) if isinstance(found, int) else None
 
 
 def _micros(dollars: Any) -> int | None:
     """Return US dollars in millionths; None for what is no amount, never 0."""
-    if isinstance(dollars, bool) or not isinstance(dollars, int | float):
-        return None
-    if not math.isfinite(dollars) or not 0 <= dollars < MILLION:
-        return None
-    return round(dollars * MILLION)
+    known = plausible(dollars, MOST_DOLLARS)
+    return None if known is None else round(known * MILLION)
