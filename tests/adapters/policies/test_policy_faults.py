@@ -167,6 +167,22 @@ CASES = {
         in_slice("self_evaluation: {model: m, deductions: [{id: A, points: 1, text: d}]}"),
         r"deductions\[0\].id: expected a short name",
     ),
+    "deduction-with-marks": (
+        in_slice("self_evaluation: {model: m, deductions: [{id: über treib, points: 1, text: d}]}"),
+        r'found the text "über treib"; write uber_treib$',
+    ),
+    "deduction-in-other-letters": (
+        in_slice("self_evaluation: {model: m, deductions: [{id: große, points: 1, text: d}]}"),
+        r'found the text "große"$',
+    ),
+    "no-colon": (
+        "version: 1\nslices:\n  a:\n    mode: route\n    delta 0.05\n    attempts: 2\n",
+        r"is the line above complete \(a colon, and a space after it\)\?",
+    ),
+    "no-space-after-a-colon": (
+        "version: 1\nslices:\n  a:\n    mode: route\n    delta:0.05\n    attempts: 2\n",
+        r"is the line above complete \(a colon, and a space after it\)\?",
+    ),
 }
 
 

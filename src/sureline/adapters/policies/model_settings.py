@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from itertools import combinations
 from typing import Annotated, Any
 
@@ -43,8 +44,8 @@ class JudgeSettings(Settings):
     borderline: Rate = setting(
         0.05,
         expected=RATE,
-        meaning="Outputs within this distance of the threshold are always judged. Without a threshold "
-        "0.95 stands in for it, so that 0.05 means nearly every good output; 0 leaves it to "
+        meaning="Outputs within this distance of the threshold are always judged. Without a "
+        "threshold 0.95 stands in for it, so that 0.05 means nearly every good output; 0 leaves it to "
         "`otherwise`.",
     )
     otherwise: Rate = setting(
@@ -104,7 +105,11 @@ _ID = re.compile(r"[a-z][a-z0-9_]{0,59}\Z")
 
 def _deduction_id(text: str) -> str:
     if not _ID.match(text):
-        meant = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+        # Letters without their marks; one that has no plain letter in it is no part of an id.
+        plain = "".join(
+            char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char)
+        )
+        meant = re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_") if plain.isascii() else ""
         hint = f"; write {meant}" if _ID.match(meant) else ""
         raise ValueError(f"expected {DEDUCTION_ID}, found {shown(text)}{hint}")
     return text

@@ -46,7 +46,11 @@ _PLAIN_WORDS = (
         "a text with a colon in it, or check the indentation",
     ),
     ("expected <block end>", "the indentation does not match the lines above"),
-    ("could not find expected ':'", "a colon and a value are missing after this key"),
+    (
+        "could not find expected ':'",
+        "a colon and a value are missing after this key; or is the line above complete (a colon, "
+        "and a space after it)?",
+    ),
     ("expected ',' or", "a bracket or brace is not closed, or a comma is missing"),
     ("while scanning a quoted", "a quote is not closed"),
     ("undefined alias", "this alias (*) names no anchor (&) above it"),
