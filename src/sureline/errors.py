@@ -49,7 +49,8 @@ class MissingExtra(SurelineError):
 class EmbeddingFailed(SurelineError):
     """The text could not be embedded.
 
-    `reason` is a code where a provider's model failed, as ModelFailed has it.
+    `reason` is a code where a provider's model failed, as ModelFailed has it, and `too_long` for
+    a text that the model never takes.
     """
 
     def __init__(self, message: str | None = None, *, reason: str | None = None) -> None:

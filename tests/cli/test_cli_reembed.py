@@ -103,7 +103,31 @@ def test_a_person_reads_a_table(taught: Run, server: EmbeddingServer) -> None:
     assert taught("policy", "activate", "remote.yaml", "--by", "Ada").exit_code == 0
     told = taught("reembed", "--slice", "payments")
     row = next(line for line in told.stdout.splitlines() if line.startswith("payments"))
-    assert row.split() == ["payments", MODEL, "0", "0", "0", str(NUMBER), str(NUMBER), "0"]
+    assert row.split() == ["payments", MODEL, "0", "0", "0", str(NUMBER), str(NUMBER), "0", "0"]
+
+
+def test_a_text_that_no_run_could_embed_is_skipped_for_good(
+    run: Run, server: EmbeddingServer
+) -> None:
+    """It is named with the reason, and told apart from what the next run could make."""
+    write("hashing.yaml", "hashing")
+    write("remote.yaml", MODEL)
+    huge = {
+        "slice_key": "payments",
+        "task": "Pay it",
+        "output": {"vendor": "long " * 60_000},
+        "id": "huge",
+    }
+    run("decide", "--policy", "hashing.yaml", text=payment(1) + json.dumps(huge) + "\n")
+    for name in ("p1", "huge"):
+        assert run("outcome", name, "--action", "approve", "--by", "Ada").exit_code == 0
+    run("policy", "activate", "remote.yaml", "--by", "Ada")
+    told = run("reembed")
+    assert told.exit_code == 0
+    assert "payments: skipped for good: huge: a text has 300,0" in told.stderr
+    done = slices(run)["payments"]
+    assert (done["remade"], done["made"]) == (1, 0)
+    assert done["failed"] == done["skipped_for_good"] == list(done["why"]) == ["huge"]
 
 
 def test_a_model_that_is_away_is_an_error(taught: Run, server: EmbeddingServer) -> None:
@@ -112,7 +136,7 @@ def test_a_model_that_is_away_is_an_error(taught: Run, server: EmbeddingServer) 
     server.script(*[lambda body: Reply(401)] * 9)
     told = taught("reembed")
     assert told.exit_code == 2
-    assert "unauthorized" in told.stderr
+    assert "unauthorized: the provider refuses the key" in told.stderr
 
 
 def test_a_killed_run_loses_nothing(taught: Run, server: EmbeddingServer, folder: Path) -> None:

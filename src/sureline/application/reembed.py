@@ -32,6 +32,11 @@ BY = "reembed"
 PROBE = "sureline"
 """A text that any model can embed: it tells which model answers."""
 
+FAULTS = {
+    "empty_text": "there is nothing in its text to compare",
+    "bad_vector": "the model gave a vector that is none",
+}
+
 _FAILURES = 5
 """Texts that fail in a row before it is asked whether it is the model that fails."""
 
@@ -60,14 +65,27 @@ class SlicePlan:
 
 @dataclass(slots=True, kw_only=True)
 class Reembedded:
-    """What came of a plan: `made` vectors, `failed` that could not be embedded.
+    """What came of a plan: `made` vectors, and why each of the others could not be embedded.
 
-    `erased` were erased meanwhile.
+    `skipped` are those of them that will never be: it is the text, not the model, that is at
+    fault. `erased` were erased meanwhile.
     """
 
     made: int = 0
-    failed: list[str] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
     erased: int = 0
+
+    @property
+    def failed(self) -> list[str]:
+        """Return the decisions whose texts could not be embedded."""
+        return list(self.why)
+
+    def lose(self, decision_id: str, why: str, *, for_good: bool) -> None:
+        """Note that a decision has no vector, and whether another run could make one."""
+        self.why[decision_id] = why
+        if for_good:
+            self.skipped.append(decision_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +167,7 @@ class Reembedder:
 
     async def _embedded(
         self, model: EmbeddingModel, texts: Sequence[tuple[LabelledCase, CaseText]]
-    ) -> list[tuple[Sequence[LabelledCase], Embedded | None]]:
+    ) -> list[tuple[Sequence[LabelledCase], Embedded | EmbeddingFailed]]:
         """Embed a batch at once; one by one where that fails, so that only the faulty text does."""
         if not texts:
             return []
@@ -162,14 +180,15 @@ class Reembedder:
     async def _take(
         self,
         plan: SlicePlan,
-        part: tuple[Sequence[LabelledCase], Embedded | None],
+        part: tuple[Sequence[LabelledCase], Embedded | EmbeddingFailed],
         done: Reembedded,
         in_a_row: int,
     ) -> int:
         """Keep what was made; return how many texts have failed in a row."""
         cases, found = part
-        if found is None:
-            done.failed.extend(case.decision_id for case in cases)
+        if isinstance(found, EmbeddingFailed):
+            for case in cases:
+                done.lose(case.decision_id, found.message, for_good=found.reason == "too_long")
             return in_a_row + len(cases)
         if found.model_id != plan.model_id:
             raise Refused(
@@ -178,8 +197,10 @@ class Reembedder:
             )
         made = []
         for case, row in zip(cases, found.rows, strict=True):
-            if vector_fault(row, found.dimension):
-                done.failed.append(case.decision_id)
+            fault = vector_fault(row, found.dimension)
+            if fault:
+                for_good = fault == "empty_text"
+                done.lose(case.decision_id, FAULTS.get(fault, fault), for_good=for_good)
                 continue
             vector = row.astype("<f4", copy=False).tobytes()
             made.append(RemadeVector(stream=case.stream, seq=case.seq, vector=vector))
@@ -227,8 +248,8 @@ def _batches(cases: Sequence[LabelledCase]) -> Iterator[Sequence[LabelledCase]]:
         yield cases[start : start + BATCH]
 
 
-async def _alone(model: EmbeddingModel, text: CaseText) -> Embedded | None:
+async def _alone(model: EmbeddingModel, text: CaseText) -> Embedded | EmbeddingFailed:
     try:
         return await case_vectors(model, [text])
-    except EmbeddingFailed:
-        return None
+    except EmbeddingFailed as error:
+        return error

@@ -37,7 +37,8 @@ def reembed(
 
     Only decisions with a verdict are compared with, so only theirs are made; the latest first. May
     be stopped at any moment: what was made is kept, and the next run goes on from there. A text
-    that cannot be embedded is left out and counted.
+    that cannot be embedded is left out, with the reason; one that no run could embed, because it
+    is too long or has nothing in it, counts as skipped for good.
     """
 
     async def work(services: Services) -> list[_Slice]:
@@ -63,7 +64,17 @@ def _show(found: list[_Slice]) -> None:
     if not found:
         say("no slice of the active policy gives the signal history a weight")
         return
-    columns = ("slice", "embedder", "own", "made before", "erased", "to make", "made", "failed")
+    columns = (
+        "slice",
+        "embedder",
+        "own",
+        "made before",
+        "erased",
+        "to make",
+        "made",
+        "failed",
+        "for good",
+    )
     print_table(
         "Vectors of decisions with a verdict",
         columns,
@@ -77,18 +88,25 @@ def _show(found: list[_Slice]) -> None:
                 len(one.plan.missing),
                 None if one.done is None else one.done.made,
                 None if one.done is None else len(one.done.failed),
+                None if one.done is None else len(one.done.skipped),
             )
             for one in found
         ],
     )
     for one in found:
-        if one.done is not None and one.done.failed:
-            named = ", ".join(one.done.failed[:SHOWN])
-            more = len(one.done.failed) - SHOWN
-            note(
-                f"{one.plan.slice_key}: could not be embedded: {named}"
-                + (f" and {more} more; --json lists all" if more > 0 else "")
-            )
+        if one.done is not None:
+            _say_why(one.plan.slice_key, one.done)
+
+
+def _say_why(slice_key: str, done: Reembedded) -> None:
+    """Write why texts could not be embedded, a line for each reason."""
+    by_reason: dict[tuple[str, bool], list[str]] = {}
+    for name, why in done.why.items():
+        by_reason.setdefault((why, name in done.skipped), []).append(name)
+    for (why, for_good), names in by_reason.items():
+        more = f" and {len(names) - SHOWN} more (--json lists all)" if len(names) > SHOWN else ""
+        what = "skipped for good" if for_good else "could not be embedded, the next run tries again"
+        note(f"{slice_key}: {what}: {', '.join(names[:SHOWN])}{more}: {why}")
 
 
 def _json(one: _Slice) -> dict[str, Any]:
@@ -103,4 +121,6 @@ def _json(one: _Slice) -> dict[str, Any]:
         "to_make": len(plan.missing),
         "made": None if done is None else done.made,
         "failed": None if done is None else done.failed,
+        "skipped_for_good": None if done is None else done.skipped,
+        "why": None if done is None else done.why,
     }

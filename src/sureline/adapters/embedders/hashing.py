@@ -53,7 +53,8 @@ class HashingEmbedder:
         characters = max(map(len, texts), default=0)
         if characters > MAX_CHARACTERS:
             raise EmbeddingFailed(
-                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded"
+                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded",
+                reason="too_long",
             )
         if sum(map(len, texts)) > _INLINE_CHARACTERS:
             return await asyncio.to_thread(self._rows, texts)

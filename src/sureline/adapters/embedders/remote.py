@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sureline.adapters.embedders.normal_form import normal_form
 from sureline.adapters.embedders.windows import unit, windows
 from sureline.application.ports.embedder import Embedded, EmbeddingClient, EmbeddingReply
+from sureline.core.opinions.advice import advised
 from sureline.core.values.model_card import Usage
 from sureline.errors import EmbeddingFailed, ModelFailed
 
@@ -52,7 +53,8 @@ class RemoteModel:
         characters = max(map(len, texts), default=0)
         if characters > MAX_CHARACTERS:
             raise EmbeddingFailed(
-                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded"
+                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded",
+                reason="too_long",
             )
         parts = (
             await asyncio.to_thread(_parts_of, texts) if characters > 10_000 else (_parts_of(texts))
@@ -83,8 +85,9 @@ class RemoteModel:
             try:
                 reply = await self._client.embed(self.name, asked)
             except ModelFailed as error:
+                why = advised(error.reason, error.detail)
                 raise EmbeddingFailed(
-                    f"{self.name} gave no vectors ({error.reason})", reason=error.reason
+                    f"{self.name} gave no vectors ({why})", reason=error.reason
                 ) from None
             if answered not in {None, reply.model}:
                 raise EmbeddingFailed(f"two models answered as {self.name}")

@@ -61,7 +61,8 @@ class SentenceEmbedder:
         characters = max(map(len, texts), default=0)
         if characters > MAX_CHARACTERS:
             raise EmbeddingFailed(
-                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded"
+                f"a text has {characters:,} characters; at most {MAX_CHARACTERS:,} are embedded",
+                reason="too_long",
             )
         loop = asyncio.get_running_loop()
         pieces = await loop.run_in_executor(self._executor, _pieces_of, texts)
