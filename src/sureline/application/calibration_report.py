@@ -22,6 +22,12 @@ from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.smooth_ece import smooth_ece
 from sureline.core.statistics.tally import Tally
 
+STANDING_NOTES = (
+    "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
+    "near-unanimous approval alone does not justify a looser threshold.",
+)
+"""What every report says at its end."""
+
 TABLES_LEFT_OUT = frozenset({"tables"})
 """Parts of values that reports do not show."""
 
@@ -106,6 +112,11 @@ class CalibrationReport:
     slices: tuple[SliceReport, ...]
     routes: RouteRates
     notes: tuple[str, ...]
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """Return the notes that explain the rest, such as a change of model: they come first."""
+        return tuple(note for note in self.notes if note not in STANDING_NOTES)
 
     def advised(self, advice: Advice) -> tuple[SliceReport, ...]:
         """Return the slices that need this."""

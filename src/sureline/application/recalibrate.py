@@ -101,6 +101,20 @@ class Recalibrator:
             routes=await self.ledger.route_counts(self.workspace),
         )
 
+    async def labels_of_earlier_models(self, calibration: Calibration) -> Mapping[str, int]:
+        """Return how many labels each slice has that the models of at first measured.
+
+        They count for nothing where others answer now; slices without such a change are left out.
+        """
+        measured = calibration.measurement_hashes
+        found = {}
+        for key, base in calibration.base_measurements.items():
+            if base != measured[key]:
+                rows = await self.ledger.label_counts(self.workspace, key, base)
+                left_out = await self.ledger.labels_off_scale(self.workspace, key, base)
+                found[key] = sum(row.count for row in rows) + left_out
+        return found
+
     async def activate(
         self, calibration_id: str, *, by: str, note: str = "", share: float = 1.0
     ) -> None:

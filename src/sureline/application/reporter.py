@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sureline.application.calibration_report import (
+    STANDING_NOTES,
     CalibrationReport,
     Quality,
     Scores,
@@ -48,10 +49,6 @@ from sureline.core.values.policy import Mode
 
 POINTS = 60
 """Points of a risk-coverage curve that are drawn."""
-NOTES = (
-    "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
-    "near-unanimous approval alone does not justify a looser threshold.",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +94,7 @@ class Reporter:
             active=held.full,
             slices=tuple(slices),
             routes=route_rates(days),
-            notes=(*model_notes(policy, seen), *NOTES),
+            notes=(*model_notes(policy, seen), *STANDING_NOTES),
         )
 
     async def _read(

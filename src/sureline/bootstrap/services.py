@@ -18,6 +18,8 @@ from sureline.application.decide import Decider
 from sureline.application.jobs import scheduled_jobs
 from sureline.application.label import Labeller
 from sureline.application.logbook import Logbook
+from sureline.application.model_words import model_notes
+from sureline.application.models_seen import models_seen
 from sureline.application.opinion_health import HealthReader
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
@@ -117,6 +119,11 @@ class Services:
             lease=settings.lease,
             first_retry=settings.first_retry,
         )
+
+    async def model_notes(self) -> tuple[str, ...]:
+        """Say which models answer in place of others, and what follows. Raises PolicyError."""
+        policy = await self.policies.latest()
+        return tuple(model_notes(policy, await models_seen(self.registry, self.workspace)))
 
     async def prepare(self, policy_file: Path | None) -> None:
         """Bring a policy file before the store, or make sure that the store has a policy.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +44,7 @@ def recalibrate(
     """
     named = acting(by or "", field="--by") if activate else None
 
-    async def work(services: Services) -> Calibration:
+    async def work(services: Services) -> tuple[Calibration, Mapping[str, int], Sequence[str]]:
         # Not `prepare`: labels are there already, nothing has to be measured here.
         if policy is not None:
             await services.policies.introduce(policy)
@@ -53,16 +53,33 @@ def recalibrate(
             await services.recalibrator.activate(calibration.id, by=named, note=why)
         if report is not None:
             write_calibration_html(await services.reporter.report(calibration), report)
-        return calibration
+        earlier = await services.recalibrator.labels_of_earlier_models(calibration)
+        return calibration, earlier, await services.model_notes()
 
-    calibration = on_store(work, store=store, workspace=workspace)
+    calibration, earlier, notes = on_store(work, store=store, workspace=workspace)
     if as_json:
-        given = dict(calibration.given)
-        print_json({**calibration_json(calibration), "given": given, "activated": activate})
+        print_json(
+            {
+                **calibration_json(calibration),
+                "given": dict(calibration.given),
+                "given_under_earlier_models": dict(earlier),
+                "notes": list(notes),
+                "activated": activate,
+            }
+        )
     else:
+        _show_changed_models(notes, earlier)
         _show(calibration, activated=activate)
     if report is not None:
         note(f"the report is in {report}")
+
+
+def _show_changed_models(notes: Sequence[str], earlier: Mapping[str, int]) -> None:
+    """Say why labels that were given do not count, where another model answers than at first."""
+    for text in notes:
+        say(f"note: {text}")
+    for key, count in earlier.items():
+        say(f"note: {key} has {count} labels of the earlier model; they do not count below")
 
 
 def _show(calibration: Calibration, *, activated: bool) -> None:

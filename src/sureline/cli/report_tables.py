@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sureline.application.calibration_report import CalibrationReport, Quality, SliceReport
+from sureline.application.calibration_report import (
+    STANDING_NOTES,
+    CalibrationReport,
+    Quality,
+    SliceReport,
+)
 from sureline.application.mistakes import Mistakes
 from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.watch import SliceWatch
@@ -21,12 +26,17 @@ WORDS = {
     Advice.COLLECT: "label more",
     Advice.KEEP: "leave alone",
 }
+SLICE_LABELS = (
+    "labels: of a fair sample; left out are those of outputs that no threshold could automate (a "
+    "fatal check, a missing signal)"
+)
 LISTED = 3
 """Mistakes of a slice that a terminal shows; the HTML file and JSON have up to 50."""
 
 
 def show_report(report: CalibrationReport) -> None:
     """Write the report as tables: first what should change and why, then the figures."""
+    _say_each("note: ", report.news)
     for advice, word in WORDS.items():
         for one in report.advised(advice):
             say(f"{word}: {one.slice_key}. {one.suggestions[0].sentence}")
@@ -40,6 +50,7 @@ def show_report(report: CalibrationReport) -> None:
         ("slice", "labels", "right", "acts alone", "from", "certificate, or what is missing"),
         [_slice_row(one) for one in report.slices],
     )
+    say(SLICE_LABELS)
     print_table(
         "Acted alone by month",
         ("month", "decisions", "acted alone", "remark"),
@@ -55,8 +66,12 @@ def show_report(report: CalibrationReport) -> None:
     )
     for one in report.slices:
         _show_slice(one)
-    for text in report.notes:
-        say(text)
+    _say_each("", STANDING_NOTES)
+
+
+def _say_each(before: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        say(f"{before}{text}")
 
 
 def _slice_row(one: SliceReport) -> tuple[Any, ...]:

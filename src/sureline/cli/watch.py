@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
@@ -24,14 +24,17 @@ def watch(
     Exit code 1 if a slice is tripped, its scores drifted or its opinions alarm, 0 if all is calm.
     """
 
-    async def work(services: Services) -> tuple[WatchReport, tuple[Standing, ...]]:
-        return await services.watcher.watch(), await services.canaries.standings()
+    async def work(services: Services) -> tuple[WatchReport, tuple[Standing, ...], Sequence[str]]:
+        report, standings = await services.watcher.watch(), await services.canaries.standings()
+        return report, standings, await services.model_notes()
 
-    report, standings = on_store(work, store=store, workspace=workspace)
+    report, standings, notes = on_store(work, store=store, workspace=workspace)
     if as_json:
         canaries = [standing_json(one) for one in standings]
-        print_json({**watch_json(report), "canaries": canaries})
+        print_json({**watch_json(report), "canaries": canaries, "notes": list(notes)})
     else:
+        for sentence in notes:
+            say(f"note: {sentence}")
         _show(report)
         for sentence in warnings_of(standings):
             say(f"warning: {sentence}")

@@ -18,7 +18,8 @@ from sureline.application.ports.models import Reply
 from sureline.application.ports.registry import Activation
 from sureline.application.simulate import Change as Tried
 from sureline.application.simulate import Simulator
-from sureline.bootstrap import Plugins, open_services
+from sureline.bootstrap import Plugins, open_services, write_calibration_html
+from sureline.cli.report_tables import show_report
 from sureline.core.values.decision import Decision, Route
 from sureline.errors import Refused, StoreError
 from sureline.gate import Gate
@@ -362,7 +363,24 @@ def test_the_guard_watches_what_the_model_of_now_measured() -> None:
         assert audited() == 0
 
 
-def test_report_and_logbook_say_it_in_plain_words(world: World) -> None:
+def test_labels_that_do_not_count_any_more_are_said_to_be_there(world: World) -> None:
+    """Where `recalibrate` shows 0 labels, it also says how many the model of before had."""
+    world.certify()
+    recalibrator = world.gate.services.recalibrator
+    before = world.gate.run(recalibrator.compute())
+    assert world.gate.run(recalibrator.labels_of_earlier_models(before)) == {}
+    world.model = "B"
+    world.decide()
+    after = world.gate.run(recalibrator.compute())
+    assert (before.given["told"] > 0, after.given["told"]) == (True, 0)
+    assert world.gate.run(recalibrator.labels_of_earlier_models(after)) == before.given
+    (note,) = world.gate.run(world.gate.services.model_notes())
+    assert note.startswith(f"Another model answers as {JUDGE}")
+
+
+def test_report_and_logbook_say_it_in_plain_words(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Which model answers in place of which, since when, and what follows."""
     world.certify()
     world.model = "B"
@@ -372,6 +390,14 @@ def test_report_and_logbook_say_it_in_plain_words(world: World) -> None:
         f"Another model answers as {JUDGE} since 2026-01-05 09:00 UTC: B instead of A."
         in (report.notes[0])
     )
+    assert report.news == report.notes[:1]
+    show_report(report)
+    assert capsys.readouterr().out.startswith(f"note: Another model answers as {JUDGE} since")
+    page = tmp_path / "report.html"
+    write_calibration_html(report, page)
+    html = page.read_text("utf-8")
+    assert html.count("Another model answers as") == 1
+    assert html.index("Another model answers as") < html.index("In short")
     entries = world.gate.run(world.gate.services.logbook.entries())
     told = [(one.subject, one.note) for one in entries if one.change is Change.MODEL]
     assert told == [
