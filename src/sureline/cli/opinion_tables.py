@@ -15,6 +15,11 @@ STYLES = {
     OpinionVerdict.TELLS: "green",
 }
 
+OPINION_LABELS = (
+    "labels: of every output with this opinion, so also of outputs that no threshold could "
+    "automate, which the table of slices leaves out"
+)
+
 
 def show_opinions(found: Sequence[OpinionFacts]) -> None:
     """Write how often outputs were right that each opinion agreed with, or did not."""
@@ -25,6 +30,7 @@ def show_opinions(found: Sequence[OpinionFacts]) -> None:
         ("signal", "labels", "right", "where it agreed", "where it did not", "AUROC", "verdict"),
         [_row(one) for one in found],
     )
+    say(OPINION_LABELS)
     for one in found:
         if one.advice is not None:
             say(one.advice)

@@ -145,6 +145,7 @@ async def test_a_terminal_shows_three_mistakes_a_slice(
     shown = of(report, "letters").mistakes.shown
     assert sum(one.id in said for one in shown) == 3
     assert f"and {MOST - 3} more in the JSON" in said
+    assert said.count("labels: of a fair sample; left out are") == 1
     assert said.count("  points: 20") == len({one.draft for one in shown[:3]})
 
 
