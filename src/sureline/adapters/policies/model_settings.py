@@ -45,8 +45,8 @@ class JudgeSettings(Settings):
         0.05,
         expected=RATE,
         meaning="Outputs within this distance of the threshold are always judged. Without a "
-        "threshold 0.95 stands in for it, so that 0.05 means nearly every good output; 0 leaves it to "
-        "`otherwise`.",
+        "threshold 0.95 stands in for it, so that 0.05 means nearly every good output; 0 leaves it "
+        "to `otherwise`.",
     )
     otherwise: Rate = setting(
         0.08, expected=RATE, meaning="The share of all other outputs that are judged."
