@@ -330,10 +330,11 @@ async def test_without_the_extra_the_error_says_what_to_install(
 
     def missing(name: str, *rest: Any, **more: Any) -> Any:
         if name.partition(".")[0] == module:
-            raise ImportError(f"No module named {name!r}", name=name)
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return known(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "pydantic_ai.direct", None)
     with pytest.raises(ModelFailed, match=r"sureline\[models\]") as caught:
         await client.ask(prompt(), CHAT)
     assert caught.value.reason == "not_installed"

@@ -8,6 +8,11 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
 from sureline.adapters.models.bounded_http import bounded_client
+from sureline.adapters.models.first_imports import (
+    IMPORTING,
+    import_models_library,
+    missing_module,
+)
 from sureline.errors import ModelFailed
 
 if TYPE_CHECKING:
@@ -100,9 +105,11 @@ def open_http() -> httpx2.AsyncClient:
     Raises ModelFailed: `not_installed`, or `not_configured` (certificates that cannot be read).
     """
     try:
-        return bounded_client()
+        import_models_library()
+        with IMPORTING:
+            return bounded_client()
     except ImportError as error:
-        raise _not_installed(error.name) from None
+        raise _import_failed(error) from None
     except Exception as error:  # noqa: BLE001 - whatever a certificate's file can be
         raise _not_configured("any", "", type(error).__name__) from None
 
@@ -116,9 +123,10 @@ def make_model(name: str, http: httpx2.AsyncClient) -> Model:
     if not colon:  # the library takes "test" for a model that makes its answers up
         raise _not_configured(provider, "")
     try:
-        return infer_model(name, lambda kind: _provider(kind, http))
+        with IMPORTING:
+            return infer_model(name, lambda kind: _provider(kind, http))
     except ImportError as error:
-        raise _not_installed(error.name, provider) from None
+        raise _import_failed(error, provider) from None
     except (UserError, ValueError) as error:
         raise _not_configured(provider, str(error)) from None
     except Exception as error:  # noqa: BLE001 - each provider complains in its own way
@@ -134,7 +142,14 @@ def _provider(kind: str, http: httpx2.AsyncClient) -> Any:
     return provider(http_client=http)
 
 
-def _not_installed(module: str | None, provider: str | None = None) -> ModelFailed:
+def _import_failed(error: ImportError, provider: str | None = None) -> ModelFailed:
+    module = missing_module(error)
+    if module is None:
+        return _not_configured(provider or "any", "", type(error).__name__)
+    return _not_installed(module, provider)
+
+
+def _not_installed(module: str, provider: str | None = None) -> ModelFailed:
     what = "the extra `models`" if provider is None else f"what the provider {provider!r} needs"
     return ModelFailed(
         "not_installed",

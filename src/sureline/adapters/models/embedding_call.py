@@ -12,6 +12,11 @@ from sureline.adapters.models.body_limits import embedding_limits, limited_to
 from sureline.adapters.models.bounded_http import bounded_client
 from sureline.adapters.models.connections import SHARED_HTTP
 from sureline.adapters.models.faults import OUTAGES, Fault, fault_of
+from sureline.adapters.models.first_imports import (
+    IMPORTING,
+    import_models_library,
+    missing_module,
+)
 from sureline.application.ports.embedder import EmbeddingReply
 from sureline.core.values.model_card import MOST_TOKENS, Usage, plausible
 from sureline.errors import ModelFailed
@@ -73,12 +78,24 @@ def _seconds(text: object) -> float | None:
 def make_call(name: str, http: Any) -> tuple[Call, Any]:
     """Return what calls a model, and the HTTP client for the next ones; takes seconds at first."""
     try:
-        from pydantic_ai.embeddings import infer_embedding_model
-        from pydantic_ai.exceptions import UserError
-        from pydantic_ai.providers import infer_provider, infer_provider_class
-    except ImportError:
-        raise ModelFailed("not_installed") from None
-    http = http or bounded_client()
+        import_models_library()
+    except ImportError as error:
+        raise _import_failed(error) from None
+    with IMPORTING:
+        return _made_call(name, http or bounded_client())
+
+
+def _import_failed(error: ImportError) -> ModelFailed:
+    if missing_module(error) is None:
+        return ModelFailed("not_configured", detail={"error": type(error).__name__})
+    return ModelFailed("not_installed")
+
+
+def _made_call(name: str, http: Any) -> tuple[Call, Any]:
+    from pydantic_ai.embeddings import infer_embedding_model
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.providers import infer_provider, infer_provider_class
+
     providers: list[Any] = []
 
     def provider_of(kind: str) -> Any:
@@ -88,8 +105,8 @@ def make_call(name: str, http: Any) -> tuple[Call, Any]:
 
     try:
         model = infer_embedding_model(name, provider_factory=provider_of)
-    except ImportError:
-        raise ModelFailed("not_installed") from None
+    except ImportError as error:
+        raise _import_failed(error) from None
     except (UserError, ValueError):
         raise ModelFailed("not_configured") from None
     return _caller(model, providers[-1] if providers else None), http
