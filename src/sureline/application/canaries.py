@@ -141,7 +141,7 @@ class Canaries:
         )
         if answers:
             seen = await models_seen(self.registry, self.workspace)
-            await self.models.observe(seen, {asked: answers})
+            await self.models.observe(seen, {asked: answers}, examined=True)
         await self.runs.save(self.workspace, run, standing_after(run, self.workspace))
         return run
 

@@ -40,18 +40,25 @@ class ModelWatch:
             self._lately.update((asked, (models[-1], now)) for asked, models in answers.items())
         return known
 
-    async def observe(self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]]) -> None:
+    async def observe(
+        self,
+        seen: ModelsSeen,
+        answers: Mapping[str, tuple[str, ...]],
+        *,
+        examined: bool = False,
+    ) -> None:
         """Take down what answered, where it is not what answered last.
 
         From then on labels and certificates of slices that ask this model are kept apart from
         those before, in every process. Two models that take turns are written down once in an
-        hour, so that they cannot fill the ledger. A store that cannot be written to now delays
-        the note until another answer.
+        hour, so that they cannot fill the ledger. What was `examined` on purpose is written down
+        at once: else a model that has passed its canaries could stay barred as the one before. A
+        store that cannot be written to now delays the note until another answer.
         """
         news = {
             asked: answers[asked]
             for asked in seen.news(answers)
-            if asked not in self._noting and not self._is_settling(asked)
+            if asked not in self._noting and (examined or not self._is_settling(asked))
         }
         if not news:
             return
@@ -59,7 +66,7 @@ class ModelWatch:
         try:
             past = await models_seen(self._registry, self._workspace)
             for asked, model in past.news(news).items():
-                if self._may_note(past, asked):
+                if examined or self._may_note(past, asked):
                     await self._note(past, asked, model)
         finally:
             self._noting.difference_update(news)

@@ -98,8 +98,8 @@ class ConsistencySource:
             detail |= {} if error.reason is None else {"cause": error.reason}
             return Signal.failed(NAME, KIND, "embedding_failed", detail=detail)
         detail["embedder"] = found.model_id
-        if found.answered is not None and "asked" not in detail:
-            detail |= {"asked": name, "model": found.answered}
+        if found.answered is not None:
+            detail["embedded_by"] = {"asked": name, "model": found.answered}
         first = next(sayings)
         if first.vector is None:
             return Signal.not_applicable(NAME, KIND, "nothing_to_compare", detail=detail)

@@ -156,9 +156,12 @@ def _kept(model: str) -> str:
 
 
 def _cards(details: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the details of signals, and of a panel those of each of its judges."""
+    """Yield the details of signals, of each judge of a panel, and of the embedder behind one."""
     for detail in details:
         yield detail
+        embedded = detail.get("embedded_by")
+        if isinstance(embedded, Mapping):
+            yield embedded
         listed = detail.get("cards")
         if isinstance(listed, list | tuple):
             yield from (one for one in listed if isinstance(one, Mapping))

@@ -74,7 +74,8 @@ def read_verdict(text: str, given: Passages) -> Said | NotRead:
     Needs `agrees` (a true boolean) and `confidence` (a number in [0, 1]). `failure_mode` is text
     or null, and null where the judge agrees; words that are no known code count as `other`. What
     else the object has is not looked at. Faults: those of `read_object`, `quoted` (the object
-    stands in what the judge was shown), `agrees_missing`, `agrees_not_boolean`,
+    stands in what the judge was shown), `ambiguous` (there is another `agrees` inside),
+    `agrees_missing`, `agrees_not_boolean`,
     `confidence_missing`, `confidence_not_a_number`, `confidence_out_of_range`,
     `failure_mode_not_text`, `contradiction`. Never raises.
     """
@@ -104,6 +105,8 @@ def _fault(found: ReadObject, fields: Mapping[str, Any], given: Passages) -> str
     for name in ("agrees", "confidence"):
         if name not in fields:
             return f"{name}_missing"
+    if _says_twice(fields):
+        return "ambiguous"
     if not isinstance(fields["agrees"], bool):
         return "agrees_not_boolean"
     number = unit_interval_fault(fields["confidence"])
@@ -114,6 +117,26 @@ def _fault(found: ReadObject, fields: Mapping[str, Any], given: Passages) -> str
     if fields["agrees"] and _mode(fields) is not None:
         return "contradiction"
     return "quoted" if given.has(found.span) else None
+
+
+def _says_twice(fields: Mapping[str, Any]) -> bool:
+    """Tell whether the object holds another `agrees`, in other letters or further in."""
+    waiting: list[object] = [value for name, value in fields.items() if name != "agrees"]
+    if any(_is_agrees(name) for name in fields if name != "agrees"):
+        return True
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if any(map(_is_agrees, value)):
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
+
+
+def _is_agrees(name: object) -> bool:
+    return isinstance(name, str) and name.strip().casefold() == "agrees"
 
 
 def _mode(fields: Mapping[str, Any]) -> str | None:
@@ -131,6 +154,7 @@ def _words(fields: Mapping[str, Any], mode: str | None) -> str | None:
 
 
 _HINTS = {
+    "ambiguous": "The reply says `agrees` more than once.",
     "agrees_missing": "The field `agrees` is missing.",
     "agrees_not_boolean": "`agrees` must be true or false, not a text or a number.",
     "confidence_missing": "The field `confidence` is missing.",

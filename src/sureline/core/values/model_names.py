@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(r"(?:[-@:](?:latest|\d{8}|\d{4}-\d{2}-\d{2}))+\Z")
+_VERSION = re.compile(
+    r"(?:[-@:](?:latest|free|beta|preview|v\d+(?::\d+)?|\d{4}|\d{8}|\d{4}-\d{2}-\d{2}))+\Z"
+)
+_REGION = re.compile(r"\A(?:us|eu|apac|global|us-gov)\.")
+_MAKER = re.compile(r"\A(?:anthropic|openai|meta|mistral|cohere|amazon|google|deepseek|qwen)\.")
 
 
 def same_model(one: str, other: str) -> bool:
@@ -23,7 +27,11 @@ def _bare(name: str) -> str:
 
 
 def _last(name: str) -> str:
-    return _parted(name)[1].rpartition("/")[2]
+    """Return a model's own name: without provider, path, region, maker and tuning."""
+    last = _parted(name)[1].rpartition("/")[2]
+    last = _MAKER.sub("", _REGION.sub("", last))
+    tuned = last.split(":")
+    return tuned[1] if tuned[0] == "ft" and len(tuned) > 1 else last
 
 
 def _provider(name: str) -> str | None:

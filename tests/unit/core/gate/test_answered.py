@@ -111,13 +111,28 @@ def test_answers_are_read_from_cards_of_signals_and_of_panels() -> None:
         {"asked": "m", "model": ""},
         {"asked": "somebody else's", "model": "A"},
         {"cards": "no cards"},
+        {"embedded_by": "m"},
         {"cards": [None, 3, "x"]},
     ],
-    ids=["a list", "an object", "empty", "no name of the slice", "no list", "no cards in it"],
+    ids=[
+        "a list",
+        "an object",
+        "empty",
+        "no name of the slice",
+        "no list",
+        "no card",
+        "no cards in it",
+    ],
 )
 def test_a_plugin_may_put_anything_into_a_detail(detail: dict[str, Any]) -> None:
     """What is no pair of texts, or asks nobody whom the policy names, is no answer."""
     assert answers_in([detail], ("m",)) == {}
+
+
+def test_an_embedder_behind_a_signal_has_answered_too() -> None:
+    """Where a generator was asked and its texts were embedded, both are known."""
+    detail = {"asked": "m", "model": "A", "embedded_by": {"asked": "e", "model": "B"}}
+    assert answers_in([detail], ("m", "e")) == {"m": ("A",), "e": ("B",)}
 
 
 def test_an_id_without_end_is_kept_short_and_apart() -> None:
