@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from sureline.application.ports.models import Asking, Ended, ModelClient, Prompt, Reply
 from sureline.core.opinions.refusal import declines
 from sureline.core.values.finding import Finding
-from sureline.core.values.model_card import ModelCard, Usage
+from sureline.core.values.model_card import NEVER_SENT, ModelCard, Usage
 from sureline.errors import ModelFailed
 
 Said = TypeVar("Said")
@@ -64,6 +64,8 @@ async def ask_for(
         try:
             reply = await client.ask(prompt, asking)
         except ModelFailed as error:
+            if used is not None and error.reason not in NEVER_SENT:
+                used += Usage(calls=0)  # what was lost took is not known, so neither is both
             raise _failed(error, replace(card, usage=used), unread) from error
         used = reply.usage if used is None else used + reply.usage
         card = replace(card, answered=reply.model, usage=used)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from sureline.application.ports.models import Asking, Ended, ModelClient, Prompt, Reply
 from sureline.core.opinions.generation_prompt import TEMPLATE_HASH, instructions, material
-from sureline.core.values.model_card import ModelCard
+from sureline.core.values.model_card import NEVER_SENT, ModelCard, Usage
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.errors import ModelFailed
@@ -65,8 +65,10 @@ async def ask_again(
 
 def _all_of(said: Sequence[Reply | ModelFailed], asking: Asking) -> Generations:
     replies = [one for one in said if isinstance(one, Reply)]
-    card = _card(asking, replies)
-    fault = next((one for one in said if isinstance(one, ModelFailed)), None)
+    faults = [one for one in said if isinstance(one, ModelFailed)]
+    lost = any(one.reason not in NEVER_SENT for one in faults)
+    card = _card(asking, replies, lost=lost)
+    fault = next(iter(faults), None)
     if fault is not None:
         raise ModelFailed(fault.reason, detail={**fault.detail, **card.detail})
     if any(one.ended is Ended.TRUNCATED for one in replies):
@@ -77,10 +79,15 @@ def _all_of(said: Sequence[Reply | ModelFailed], asking: Asking) -> Generations:
     return Generations(texts=texts, card=card)
 
 
-def _card(asking: Asking, replies: Sequence[Reply]) -> ModelCard:
-    """Return the card of the one model that answered; without `answered` if it was not one."""
+def _card(asking: Asking, replies: Sequence[Reply], *, lost: bool) -> ModelCard:
+    """Return the card of the one model that answered; without `answered` if it was not one.
+
+    With a question that was `lost` it is not known what all took.
+    """
     card = ModelCard(asked=asking.model, prompt=TEMPLATE_HASH, temperature=asking.temperature)
     for reply in replies:
         card = replace(card, usage=reply.usage if card.usage is None else card.usage + reply.usage)
+    if lost and card.usage is not None:
+        card = replace(card, usage=card.usage + Usage(calls=0))
     models = {one.model for one in replies}
     return replace(card, answered=models.pop()) if len(models) == 1 else card

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from sureline.core.values.finding import Finding
+from sureline.core.values.model_card import NEVER_SENT
 from sureline.core.values.verdict import Verdict, Vote
 
 _FIGURES = ("input_tokens", "output_tokens", "cost", "ms", "calls")
+_OF_REPLIES = frozenset({"ms", "calls"})
 
 
 def conclude(votes: Sequence[Vote], *, refute_at: float, quorum: int) -> Verdict | None:
@@ -35,18 +37,23 @@ def panel_detail(votes: Sequence[Vote]) -> dict[str, Any]:
 
     `n_judges` counts a model once however many names it answered to; where there is such a one,
     `same_model` has its names.
-    A figure that is not known of one judge that was asked is not known of all; `ms` is the
-    longest, because they were asked at once.
+    A figure that is not known of one judge that was asked is not known of all, be it that one
+    gave no reply; `calls` and `ms` are of those that did, `ms` is the longest, because they were
+    asked at once.
     """
     answers = _answers(votes)
     same = [names for names in answers.values() if len(names) > 1]
     cards = [_card(one) for one in votes]
     asked = [card for card in cards if "calls" in card]
+    sent = sum(
+        "calls" in card or one.fault not in NEVER_SENT
+        for one, card in zip(votes, cards, strict=True)
+    )
     totals = {
         name: max(figures) if name == "ms" else sum(figures)
         for name in _FIGURES
         if (figures := [card[name] for card in asked if name in card])
-        and len(figures) == len(asked)
+        and len(figures) == (len(asked) if name in _OF_REPLIES else sent)
     }
     told: dict[str, Any] = {"n_judges": f"{len(answers)} of {len(votes)}", "cards": cards, **totals}
     return {**told, "same_model": same} if same else told

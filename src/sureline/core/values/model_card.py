@@ -13,6 +13,10 @@ MOST_CALLS = 10**6
 """The most that one opinion can have taken; a provider that tells of more tells nothing."""
 
 
+NEVER_SENT = frozenset({"busy", "resting", "not_configured", "not_installed"})
+"""Reasons of failures that took nothing; of a question that was sent and lost it is not known."""
+
+
 def plausible(figure: Any, most: float) -> Any:
     """Return a figure that an opinion can have taken, a number from 0 to `most`, else None."""
     if isinstance(figure, bool) or not isinstance(figure, int | float):

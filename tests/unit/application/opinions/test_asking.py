@@ -181,3 +181,10 @@ def test_half_a_character_is_neither_sent_nor_kept() -> None:
     error = failure(client)
     assert client.asked[1][0].exchange[0] == "a?"
     assert messages(error.findings) == ["b?"]
+
+
+@pytest.mark.parametrize(("reason", "cost"), [("timeout", None), ("resting", 0.001)])
+def test_what_a_lost_question_took_is_not_known(reason: str, cost: float | None) -> None:
+    """A first reply's cost is not that of both, unless the second question was never sent."""
+    lost = failure(models("Hm.", ModelFailed(reason)))
+    assert (lost.reason, lost.detail.get("cost"), lost.detail["calls"]) == (reason, cost, 1)

@@ -114,7 +114,12 @@ def test_what_a_panel_took_is_told_where_it_is_known() -> None:
         card = ModelCard(asked="m:x", usage=usage)
         return Vote(asked="m:x", verdict=Verdict(agrees=True, confidence=1.0, card=card))
 
-    detail = panel_detail((took(0.5, 1.0), took(0.25, 2.0), Vote(asked="m:y", fault="timeout")))
+    detail = panel_detail((took(0.5, 1.0), took(0.25, 2.0), Vote(asked="m:y", fault="resting")))
     told = {key: detail.get(key) for key in ("input_tokens", "cost", "ms", "calls")}
     assert told == {"input_tokens": 20, "cost": 0.75, "ms": 2000, "calls": 2}
     assert "cost" not in panel_detail((took(0.5, 1.0), took(None, 2.0)))
+    lost = panel_detail((took(0.5, 1.0), took(0.25, 2.0), Vote(asked="m:y", fault="timeout")))
+    assert {name for name in ("input_tokens", "cost", "ms", "calls") if name in lost} == {
+        "ms",
+        "calls",
+    }
