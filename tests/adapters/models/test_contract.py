@@ -325,6 +325,28 @@ async def test_an_error_inside_an_answer_is_told_like_any_other(
     assert found.reason == "server_error"
 
 
+UNFINISHED = {
+    "chat": ["weird", "in_progress"],
+    "responses": ["in_progress", "queued", "incomplete", "weird"],
+    "messages": ["pause_turn", "weird"],
+}
+
+
+async def test_an_answer_that_is_not_finished_is_none(
+    client: PydanticAIClient, server: ModelServer, asking: Asking, wire: Wire
+) -> None:
+    """Whatever it holds so far, a provider that has not come to an end has not answered."""
+    for end in UNFINISHED[wire.name]:
+        body = wire.write(Say('{"agrees": true}'), wire.answers)
+        if wire.name == "chat":
+            body["choices"][0]["finish_reason"] = end
+        else:
+            body["status" if wire.name == "responses" else "stop_reason"] = end
+        server.script(Raw(body))
+        error = await reason_of(client, asking)
+        assert (error.reason, error.detail) == ("unreadable_response", {"category": "unfinished"})
+
+
 async def test_hostile_headers_change_nothing(
     client: PydanticAIClient, server: ModelServer, asking: Asking
 ) -> None:

@@ -19,17 +19,21 @@ LONGEST_ID = 128
 ENDED = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED}
 """How pydantic_ai's finish reasons read here; a refusal of the model is `content_filter` there."""
 
+FINISHED = frozenset(
+    {"completed", "done", "end", "end_turn", "eos", "eos_token", "stop_sequence", "stop_token"}
+)
+"""What servers of other makes call the end of an answer."""
+
 _NO_ID = re.compile(r"[^A-Za-z0-9._:/@+-]")
 
 
 def reply_of(response: ModelResponse, asked: str) -> Reply:
     """Return what a model said; `asked` is the name it answers to if it gives none.
 
-    Raises ModelFailed (`unreadable_response`) for a complete answer with nothing in it, and
-    (`server_error`) where the provider ended it with an error.
+    Raises ModelFailed (`unreadable_response`) for a complete answer with nothing in it and for one
+    that is not finished, and (`server_error`) where the provider ended it with an error.
     """
-    if response.finish_reason == "error":
-        raise ModelFailed("server_error", detail={"category": "ended_in_error"})
+    _refuse_unfinished(response)
     ended = ENDED.get(response.finish_reason or "", Ended.COMPLETE)
     if ended is Ended.COMPLETE and not response.parts:
         raise ModelFailed("unreadable_response", detail={"category": "empty"})
@@ -40,6 +44,20 @@ def reply_of(response: ModelResponse, asked: str) -> Reply:
         usage=_usage(response),
         logprobs=_logprobs(response),
     )
+
+
+def _refuse_unfinished(response: ModelResponse) -> None:
+    """Raise ModelFailed for an answer that has not come to an end, whatever it says so far.
+
+    An end that pydantic_ai does not know is none, unless it is in FINISHED; servers that give no
+    reason at all send whole answers.
+    """
+    said = (response.provider_details or {}).get("finish_reason")
+    if response.finish_reason == "error" or said == "error":
+        raise ModelFailed("server_error", detail={"category": "ended_in_error"})
+    unknown = response.finish_reason is None and said and said not in FINISHED
+    if unknown or response.state != "complete":
+        raise ModelFailed("unreadable_response", detail={"category": "unfinished"})
 
 
 def _text(response: ModelResponse) -> str:
