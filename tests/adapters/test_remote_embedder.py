@@ -273,6 +273,15 @@ async def test_another_model_behind_the_name_has_another_id(server, model):
     assert second.answered == "text-embedding-test-2"
 
 
+async def test_what_is_no_models_name_is_kept_as_a_digest(server, model):
+    """An id could quote the text, and would outlive its erasure."""
+    server.answers = "emb of Wilhelmine Obermoser"
+    found = await model.embedded(TEXTS)
+
+    assert found.answered.startswith("other-")
+    assert "Wilhelmine" not in found.model_id
+
+
 async def test_two_models_in_one_answer_are_refused(server, model):
     """A long text whose windows two models embedded has no vector."""
     server.script(lambda body: body, lambda body: body | {"model": "another"})

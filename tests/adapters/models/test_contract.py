@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -82,8 +83,7 @@ async def test_the_model_that_answers_is_named(
     server.script(Say("a", model="other-2026-11-30"), Say("b", model="x\n" + SECRET * 20))
     assert (await client.ask(prompt("a"), asking)).model == "other-2026-11-30"
     hostile = (await client.ask(prompt("b"), asking)).model
-    assert hostile.startswith("x?")
-    assert len(hostile) == 128
+    assert re.fullmatch("other-[0-9a-f]{16}", hostile)
 
 
 @pytest.mark.parametrize(

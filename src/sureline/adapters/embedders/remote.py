@@ -14,6 +14,7 @@ from sureline.adapters.embedders.windows import unit, windows
 from sureline.application.ports.embedder import Embedded, EmbeddingClient, EmbeddingReply
 from sureline.core.opinions.advice import advised
 from sureline.core.values.model_card import Usage
+from sureline.core.values.model_names import kept_id
 from sureline.errors import EmbeddingFailed, ModelFailed
 
 MAX_CHARACTERS = 200_000
@@ -95,7 +96,7 @@ class RemoteModel:
             usages.append(reply.usage)
             rows.append(self._checked(reply, len(asked)))
         assert answered is not None
-        return np.concatenate(rows), answered, sum(usages[1:], usages[0])
+        return np.concatenate(rows), kept_id(answered, self.name), sum(usages[1:], usages[0])
 
     def _checked(self, reply: EmbeddingReply, expected: int) -> NDArray[np.float64]:
         if not _is_name(reply.model):

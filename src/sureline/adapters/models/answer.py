@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sureline.application.ports.models import Ended, Reply
 from sureline.core.values.model_card import MOST_TOKENS, Usage, plausible
+from sureline.core.values.model_names import kept_id
 from sureline.errors import ModelFailed
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
-
-LONGEST_ID = 128
 
 ENDED = {"length": Ended.TRUNCATED, "content_filter": Ended.REFUSED}
 """How pydantic_ai's finish reasons read here; a refusal of the model is `content_filter` there."""
@@ -23,8 +21,6 @@ FINISHED = frozenset(
     {"completed", "done", "end", "end_turn", "eos", "eos_token", "stop_sequence", "stop_token"}
 )
 """What servers of other makes call the end of an answer."""
-
-_NO_ID = re.compile(r"[^A-Za-z0-9._:/@+-]")
 
 
 def reply_of(response: ModelResponse, asked: str) -> Reply:
@@ -39,7 +35,7 @@ def reply_of(response: ModelResponse, asked: str) -> Reply:
         raise ModelFailed("unreadable_response", detail={"category": "empty"})
     return Reply(
         text=_text(response),
-        model=_id(response.model_name) or asked,
+        model=kept_id(response.model_name, asked) if response.model_name else asked,
         ended=ended,
         usage=_usage(response),
         logprobs=_logprobs(response),
@@ -72,11 +68,6 @@ def _text(response: ModelResponse) -> str:
     if not text and len(calls) == 1:
         text = calls[0].args_as_json_str()
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _id(name: str | None) -> str:
-    """Return a model's id as one: it is kept in the ledger, so nothing else may hide in it."""
-    return _NO_ID.sub("?", name or "")[:LONGEST_ID]
 
 
 def _usage(response: ModelResponse) -> Usage:

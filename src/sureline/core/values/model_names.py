@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 _VERSION = re.compile(
@@ -49,3 +50,24 @@ def _parted(name: str) -> tuple[str | None, str]:
 
 def _stem(name: str) -> str:
     return re.split(r"[^a-z]", _last(name), maxsplit=1)[0] or _last(name)
+
+
+LONGEST_ID = 64
+_ID = re.compile(r"[A-Za-z0-9._:/@+-]+", re.ASCII)
+_LONG_NUMBER = re.compile(r"[0-9]{9}", re.ASCII)
+"""Versions and dates are shorter; numbers of accounts, cards and telephones are not."""
+
+
+def kept_id(answered: str, asked: str) -> str:
+    """Return the id of a model that answered as it is kept for ever, erasures or not.
+
+    Kept as it is: the name that was asked for, and what looks like a model's name, at most 64
+    characters of those that ids are made of without a number of nine digits or more. What else a
+    provider calls its model may quote the payload: of that a digest is kept, so that two such
+    models are still two.
+    """
+    plausible = len(answered) <= LONGEST_ID and _ID.fullmatch(answered)
+    if answered == asked.partition(":")[2] or (plausible and not _LONG_NUMBER.search(answered)):
+        return answered
+    digest = hashlib.sha256(answered.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"other-{digest[:16]}"
