@@ -139,7 +139,13 @@ def _findings(
     order = {steps: place for place, steps in enumerate(places)}
     ranked = sorted(
         others,
-        key=lambda steps: (-len(others[steps]), order.get(steps, len(order)), _path(steps) or ""),
+        # Two places can have one path: a key may hold a dot. Their steps differ.
+        key=lambda steps: (
+            -len(others[steps]),
+            order.get(steps, len(order)),
+            _path(steps) or "",
+            repr(steps),
+        ),
     )
     told = [_finding(steps, places, others[steps], n) for steps in ranked[:MAX_FINDINGS]]
     return cut(told, len(ranked))
