@@ -145,7 +145,7 @@ async def _step(gate: Gate, traffic: Traffic, step: int) -> list[Made]:
 
 def _item(traffic: Traffic, number: int) -> dict[str, Any]:
     score = round(random.Random(f"{traffic.seed} {number}").uniform(0.5, 1.0), 4)
-    return told(score, output={"said": number}, id=f"d{number}")
+    return told(score, task=f"say {number}", output={"said": number}, id=f"d{number}")
 
 
 def _is_right(traffic: Traffic, number: int) -> bool:
