@@ -10,6 +10,7 @@ from sureline.application.identify import Identity
 from sureline.application.measure import Measurements
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.gate.routing import Routing
+from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
@@ -127,4 +128,11 @@ def record_of(
         request=identity.request,
         vector=measured.vector,
         model_id=measured.model_id,
+        review=opened_review(
+            decision,
+            case.policy.review,
+            submitted_by=case.proposal.submitted_by,
+            now=case.opened_at,
+        ),
+        retry_of=case.proposal.retry_of,
     )

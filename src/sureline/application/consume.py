@@ -10,10 +10,11 @@ from typing import Any
 
 from sureline.application.answer import Answer
 from sureline.application.current import Current, Currents
-from sureline.application.encode import splice
+from sureline.application.encode import splice, with_output
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.switches import HardSwitch
+from sureline.application.review.desk import ReviewDesk
 from sureline.core.gate.stakes import settle_stakes
 from sureline.core.gate.thresholds import threshold_now
 from sureline.core.values.decision import Route
@@ -30,6 +31,7 @@ class Consumer:
     ledger: Ledger
     currents: Currents
     hard_switch: HardSwitch
+    desk: ReviewDesk
     clock: Clock
 
     async def consume(self, workspace: str, decision_id: str) -> Answer:
@@ -43,13 +45,15 @@ class Consumer:
             raise NotFound(f"there is no decision {decision_id!r}")
         if stored.answer is None:
             raise Refused("the payload of this decision was erased")
+        edited = None
         if stored.route == Route.AUTO_APPROVE:
             await self._check_automatic(stored)
         else:
-            await self._check_reviewed(stored)
+            edited = await self._check_reviewed(stored)
         if not await self.ledger.consume(workspace, decision_id, self.clock.now()):
             raise Refused("this approval was used before; an approval is used once")
-        return Answer(splice(stored.body, stored.answer), created=False)
+        answer = stored.answer if edited is None else with_output(stored.answer, edited)
+        return Answer(splice(stored.body, answer), created=False)
 
     async def _check_automatic(self, stored: StoredDecision) -> None:
         """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
@@ -63,7 +67,7 @@ class Consumer:
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
         said = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
-        if said not in {None, Action.APPROVE}:
+        if said is not None and said.action is not Action.APPROVE:
             raise Refused("a person has rejected this output since")
         # A staged calibration and the earlier one both hold: the one that let it pass must still.
         if not any(_still_holds(body, current, now) for current in held):
@@ -78,22 +82,27 @@ class Consumer:
         if switches:
             raise Refused(f"the switch {switches[0].scope} is on: {switches[0].reason}")
 
-    async def _check_reviewed(self, stored: StoredDecision) -> None:
+    async def _check_reviewed(self, stored: StoredDecision) -> bytes | None:
+        """Refuse unless a person approved; return what they made of the output, if they edited."""
+        await self.desk.settle(stored.id)
         last = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
         if last is None:
             raise Refused("no person has approved this output")
-        if last is not Action.APPROVE:
-            raise Refused(f"the person's answer was {last}")
+        if last.action is Action.EDIT and last.edited is not None:
+            return last.edited
+        if last.action is not Action.APPROVE:
+            raise Refused(f"the person's answer was {last.action}")
+        return None
 
 
 _RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
 """Whose approval releases an output; an imported label does not."""
 
 
-def _last_word(outcomes: Sequence[Outcome]) -> Action | None:
+def _last_word(outcomes: Sequence[Outcome]) -> Outcome | None:
     """Return the newest answer that counts: any objection, and a reviewer's or auditor's yes."""
     said = [
-        outcome.action
+        outcome
         for outcome in outcomes
         if outcome.action is not Action.SKIP
         and (outcome.action is not Action.APPROVE or outcome.source in _RELEASING)

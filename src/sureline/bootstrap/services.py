@@ -25,6 +25,7 @@ from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.reporter import Reporter
+from sureline.application.review.desk import ReviewDesk
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
 from sureline.bootstrap.histories import case_index, chosen_embedder
@@ -50,6 +51,7 @@ class Services:
     consumer: Consumer
     labeller: Labeller
     recalibrator: Recalibrator
+    desk: ReviewDesk
     waiter: Waiter
     workspace: str
     plugins: Plugins

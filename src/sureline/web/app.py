@@ -21,6 +21,7 @@ from sureline.web.api import (
     outcomes,
     policies,
     reports,
+    reviews,
     slices,
     switches,
 )
@@ -38,6 +39,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *decisions.OPERATIONS,  # first: the address that is asked most is found soonest
     *outcomes.OPERATIONS,
     *audits.OPERATIONS,
+    *reviews.OPERATIONS,
     *switches.OPERATIONS,
     *policies.OPERATIONS,
     *slices.OPERATIONS,

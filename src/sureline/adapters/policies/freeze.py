@@ -64,6 +64,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         consistency=ConsistencyPolicy(**consistency.model_dump()) if consistency else None,
         hypothesis=_hypothesis(settings.hypothesis),
         cosmetic_fields=tuple(settings.cosmetic_fields),
+        review=settings.review.rules(four_eyes=settings.four_eyes),
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 

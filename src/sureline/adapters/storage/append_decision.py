@@ -13,6 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.count_tables import route_counts, score_counts
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.queued import open_reviews
 from sureline.adapters.storage.statement import LISTED, Statement, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
@@ -151,6 +152,7 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
     transaction.run_many(INSERT_DECISION, rows)
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
+    open_reviews(transaction, records)
     _count(transaction, records)
     return places
 

@@ -13,6 +13,7 @@ from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.registry import SqlRegistry
+from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
@@ -29,6 +30,7 @@ class Store:
     registry: SqlRegistry
     keys: SqlKeys
     jobs: SqlJobs
+    reviews: SqlReviews
     derived: SqlDerived
     cases: SqlLatestCases
     secret: bytes
@@ -72,6 +74,7 @@ def open_store(
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
+        reviews=SqlReviews(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         secret=database.secret,

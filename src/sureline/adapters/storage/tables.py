@@ -122,6 +122,7 @@ outcomes = Table(
     Column("anchored", Integer, nullable=False),
     whole_column("recorded_at"),
     text_column("edited_fields"),
+    text_column("content", null=True),
     _bytes("payload_digest", null=True),
     UniqueConstraint("workspace", "id"),
 )

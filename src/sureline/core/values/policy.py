@@ -11,6 +11,7 @@ from typing import Any
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
 from sureline.core.values.proposal import Generator, Stakes
+from sureline.core.values.review import ReviewRules
 
 
 class Mode(StrEnum):
@@ -165,6 +166,7 @@ class SlicePolicy:
     labels_before_routing: int = 200
     approval_ttl_seconds: int = 600
     cosmetic_fields: tuple[str, ...] = ()
+    review: ReviewRules = field(default_factory=ReviewRules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,71 @@
+"""What a reviewer is shown: all there is, or for an audit nothing of the gate's view."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sureline.application.ports.ledger import StoredDecision
+from sureline.core.review.opening import content_digest
+from sureline.core.values.review import Review, ReviewKind
+from sureline.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewItem:
+    """An item with its content.
+
+    `output` is the newest version, as it would be released. `decision` is the recorded decision
+    (reasons, signals, findings), empty for an audit: its auditor is to judge for themselves.
+    """
+
+    review: Review
+    task: str
+    source: tuple[Mapping[str, Any], ...]
+    output: Any
+    proposed: Any
+    decision: Mapping[str, Any] = field(default_factory=dict)
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_blind(self) -> bool:
+        """Tell whether the gate's view is kept from the reviewer."""
+        return self.review.kind is ReviewKind.AUDIT
+
+    @property
+    def reasons(self) -> Sequence[Mapping[str, Any]]:
+        """Return why it is here: code and sentence."""
+        return tuple(self.decision.get("reasons", ()))
+
+
+CLAIMED = ("reasoning", "self_report", "alternatives", "evidence", "generator", "metadata")
+"""What the agent says of its own output; shown as claims, never as findings."""
+
+
+def read_item(review: Review, stored: StoredDecision | None) -> ReviewItem:
+    """Put an item together. Raises NotFound if its payload was erased."""
+    if stored is None or stored.request is None or stored.answer is None:
+        raise NotFound(f"the payload of decision {review.decision_id!r} was erased")
+    request, answer = json.loads(stored.request), json.loads(stored.answer)
+    proposed = answer["output"]
+    blind = review.kind is ReviewKind.AUDIT
+    return ReviewItem(
+        review=review,
+        task=request["task"],
+        source=tuple(request.get("source", ())),
+        output=_current(review, proposed),
+        proposed=proposed,
+        decision={} if blind else {**json.loads(stored.body), "feedback": answer["feedback"]},
+        claims={} if blind else {name: request[name] for name in CLAIMED if name in request},
+    )
+
+
+def _current(review: Review, proposed: Any) -> Any:
+    """Return the version that is to be decided on: an edit that waits for others, or the draft."""
+    verdict = review.verdict
+    if verdict is not None and verdict.edited is not None:
+        edited = verdict.edited
+        return edited if content_digest(edited) == review.digest else proposed
+    return proposed
