@@ -1,6 +1,7 @@
 """The composition root: the only place where adapters are chosen."""
 
 from sureline.adapters.jobs.thread import JobThread as JobThread
+from sureline.adapters.jobs.thread import Ticking as Ticking
 from sureline.adapters.policies import load_policy as load_policy
 from sureline.adapters.reports.calibration_html import (
     write_calibration_html as write_calibration_html,

@@ -36,6 +36,7 @@ COMMANDS = {
     ),
     "import": Entry("sureline.cli.import_:import_", "Take in a log of past outputs and labels."),
     "outcome": Entry("sureline.cli.outcome:outcome", "Record what a person did with an output."),
+    "review": Entry("sureline.cli.review:review_app", "Work through what the gate sent to people."),
     "audit": Entry(
         "sureline.cli.audit:audit_app", "Answer the random sample of what was automated."
     ),

@@ -10,11 +10,14 @@ from typing import Annotated
 import typer
 
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import JobThread, Services, open_services
+from sureline.bootstrap import JobThread, Services, Ticking, open_services
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
 from sureline.errors import InvalidInput
+
+SWEEP_SECONDS = 1.0
+"""How often leases, deadlines and verdicts that are due are looked for."""
 
 
 def serve(
@@ -53,7 +56,8 @@ def serve(
                 note("this is the first admin key; it is shown this once: keep it now")
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
-            with JobThread(services.jobs) if jobs else nullcontext():
+            sweeping = Ticking(services.desk.settle, name="queue", tick=SWEEP_SECONDS)
+            with JobThread(services.jobs) if jobs else nullcontext(), sweeping:
                 HttpServer(create_app(services)).run(sockets=[listener])
     finally:
         services.close()

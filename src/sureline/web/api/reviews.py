@@ -8,9 +8,9 @@ from typing import Any
 from sureline.application.ports.keys import Role
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import Said
+from sureline.application.review.in_json import finding_json, item_json, review_json
 from sureline.application.review.item import ReviewItem
 from sureline.core.review.edits import edited_fields
-from sureline.core.values.finding import Finding
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import Forbidden, NotFound
@@ -153,70 +153,6 @@ async def _changed(call: Call, change: Callable[[str], Awaitable[Review]]) -> Re
     if review.submitted_by == call.key.id:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
     return Reply.json(review_json(await change(review.id)))
-
-
-def review_json(item: Review) -> dict[str, Any]:
-    """Return an item of the queue as JSON values."""
-    return {
-        "id": item.id,
-        "decision_id": item.decision_id,
-        "slice_key": item.slice_key,
-        "kind": item.kind,
-        "state": item.state,
-        "rank": item.rank,
-        "level": item.level,
-        "version": item.version,
-        "digest": item.digest,
-        "opened_at": item.opened_at.isoformat(),
-        "deadline": item.deadline.isoformat(),
-        "claimed_by": item.claimed_by,
-        "lease_until": None if item.lease_until is None else item.lease_until.isoformat(),
-        "approvals": list(item.approvals),
-        "approvals_needed": item.rules.approvals,
-        "release_at": None if item.release_at is None else item.release_at.isoformat(),
-        "released": item.released,
-        "verdict": _verdict_json(item),
-    }
-
-
-def _verdict_json(item: Review) -> dict[str, Any] | None:
-    said = item.verdict
-    if said is None:
-        return None
-    return {
-        "action": said.action,
-        "by": said.by,
-        "at": said.at.isoformat(),
-        "edited_fields": list(said.edited_fields),
-        "reason": said.reason,
-        "comment": said.comment,
-    }
-
-
-def item_json(item: ReviewItem) -> dict[str, Any]:
-    """Return an item with its content as JSON values."""
-    left_out = {"reasons", "feedback", "audit"}
-    return {
-        "review": review_json(item.review),
-        "task": item.task,
-        "source": [dict(one) for one in item.source],
-        "output": item.output,
-        "reasons": [dict(one) for one in item.reasons],
-        "findings": list(item.decision.get("feedback", ())),
-        "decision": {name: one for name, one in item.decision.items() if name not in left_out},
-        "claims": dict(item.claims),
-    }
-
-
-def finding_json(one: Finding) -> dict[str, Any]:
-    """Return a finding as JSON values."""
-    return {
-        "code": one.code,
-        "message": one.message,
-        "field": one.field,
-        "fatal": one.fatal,
-        "penalty": one.penalty / 1000,
-    }
 
 
 def _act(
