@@ -30,8 +30,18 @@ from sureline.web.context import ServerContext
 from sureline.web.endpoint import Endpoint
 from sureline.web.openapi import describe
 from sureline.web.operation import Answer, Call, Operation
+from sureline.web.pages import inbox, review, sign_in, static_files
+from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
 from sureline.web.settings import ServerSettings
+
+PAGES: tuple[Page, ...] = (
+    *inbox.PAGES,
+    *review.PAGES,
+    *sign_in.PAGES,
+    *static_files.PAGES,
+)
+"""What people see; an address's methods stand together."""
 
 DESCRIPTION_PATH = "/openapi.json"
 
@@ -62,6 +72,10 @@ class HttpApp:
         routes = [
             Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
             for path, group in groupby(operations, key=attrgetter("path"))
+        ]
+        routes += [
+            Route(path, PageEndpoint(context, tuple(group)), name=path)
+            for path, group in groupby(PAGES, key=attrgetter("path"))
         ]
         self.router = Router(routes, redirect_slashes=False, default=_nothing_here)
         self._fixed = {route.path: route for route in routes if "{" not in route.path}
