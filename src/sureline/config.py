@@ -30,13 +30,14 @@ def store_url() -> str:
 def model_limits() -> ModelLimits:
     """Return how models are called: SURELINE_MODEL_SECONDS and SURELINE_MODEL_CONCURRENCY.
 
-    Raises InvalidInput naming the variable.
+    Both are numbers from 1 to 3600, the second a whole one. Raises InvalidInput naming the
+    variable.
     """
     usual = ModelLimits()
-    return ModelLimits(
-        seconds=_number(MODEL_SECONDS, usual.seconds),
-        concurrency=int(_number(MODEL_CONCURRENCY, usual.concurrency)),
-    )
+    concurrency = _number(MODEL_CONCURRENCY, usual.concurrency)
+    if concurrency != int(concurrency):
+        raise InvalidInput(f"expected a whole number, got {concurrency}", field=MODEL_CONCURRENCY)
+    return ModelLimits(seconds=_number(MODEL_SECONDS, usual.seconds), concurrency=int(concurrency))
 
 
 def _number(name: str, usual: float) -> float:

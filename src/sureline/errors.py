@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
 
 
 class SurelineError(Exception):
@@ -35,6 +38,8 @@ class PolicyError(SurelineError):
     """The policy cannot be used."""
 
     status = 422
+    files: tuple[PurePath, ...] = ()
+    """Those that the policy names, where they are known."""
 
 
 class MissingExtra(SurelineError):
@@ -48,7 +53,9 @@ class EmbeddingFailed(SurelineError):
 class ModelFailed(SurelineError):
     """A model gave no opinion that can be used.
 
-    `reason` is a code; `detail` holds figures and identifiers, never text of a payload.
+    `reason` is a code; `detail` holds figures and identifiers, never text of a payload or of a
+    reply; what quotes either goes into `findings` (each a Finding),
+    which can be erased.
     """
 
     status = 502
@@ -59,10 +66,12 @@ class ModelFailed(SurelineError):
         message: str | None = None,
         *,
         detail: Mapping[str, Any] | None = None,
+        findings: Sequence[Any] = (),
     ) -> None:
         super().__init__(message or f"the model gave no usable opinion ({reason})")
         self.reason = reason
         self.detail = dict(detail or {})
+        self.findings = tuple(findings)
 
 
 class NotFound(SurelineError):

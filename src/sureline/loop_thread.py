@@ -56,9 +56,13 @@ class LoopThread:
 
 
 async def _end_others() -> None:
-    """Cancel all other tasks of this loop: one that is left pending complains when it goes."""
+    """Cancel all other tasks of this loop: one that is left pending complains when it goes.
+
+    Then close the generators that are open, as asyncio does when a loop ends.
+    """
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
     if others:
         await asyncio.wait(others, timeout=_PATIENCE)
+    await asyncio.get_running_loop().shutdown_asyncgens()

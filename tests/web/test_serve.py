@@ -125,6 +125,20 @@ def test_jobs_run_beside_the_server(tmp_path: Path, more: list[str], ran: list[s
     ]
 
 
+def test_a_saved_policy_is_proposed_beside_the_server(tmp_path: Path) -> None:
+    """One line tells of the proposal; answers stay as they were until it is activated."""
+    with started(tmp_path) as server:
+        before = server.post("/v1/decisions", **GOOD).json()["policy"]
+        changed = POLICY.replace("auto: 0.85", "auto: 0.9")
+        (tmp_path / "policy.yaml").write_text(changed, encoding="utf-8")
+        assert server.popen.stderr is not None
+        line = next(line for line in server.popen.stderr if "proposed policy" in line)
+        after = server.post("/v1/decisions", **GOOD | {"id": "another"}).json()["policy"]
+    assert after == before
+    (proposed,) = [one for one in _policies(tmp_path) if one != before]
+    assert f"policy.yaml: proposed policy {proposed[:12]}; to use it: sureline policy" in line
+
+
 def test_the_first_key_is_shown_once(tmp_path: Path) -> None:
     """A second start prints no key; the first one still works."""
     with started(tmp_path) as first:
@@ -189,6 +203,13 @@ def test_a_faulty_policy_is_exit_2(tmp_path: Path) -> None:
 def test_loopback_is_told_by_its_address(host: str, local: bool) -> None:
     """Only an address of this machine alone is one; a name could lead anywhere."""
     assert is_loopback(host) is local
+
+
+def _policies(folder: Path) -> list[str]:
+    store = open_store(f"sqlite:///{folder / 'store.db'}")
+    found = asyncio.run(store.registry.policies())
+    store.close()
+    return [str(one["hash"]) for one in found]
 
 
 def _keys(folder: Path) -> list[object]:

@@ -13,6 +13,7 @@ from sureline.application.report import Curve
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
 from sureline.core.learning.levers import Lever
+from sureline.core.learning.opinion_facts import OpinionFacts, OpinionVerdict
 from sureline.core.learning.slice_facts import Band, Share
 from sureline.core.learning.suggestions import Advice, Suggestion
 from sureline.core.statistics.brier_interval import BrierScore, brier_score
@@ -59,8 +60,8 @@ class SliceReport:
     thought). `held` is what is automated now, `sentence` says what the labels prove or lack.
     `before` is the composite on all labels that are a fair sample, `after` the calibrated value
     on labels that the map has not seen, None where there is no map. `right` counts correct labels
-    of that sample, `approved` people's answers to drafts; `labels` counts by origin. `watch` is
-    None where nobody watched.
+    of that sample, `approved` people's answers to drafts; `labels` counts by origin. `opinions` is
+    what the labels say of judges and evaluators. `watch` is None where nobody watched.
     """
 
     slice_key: str
@@ -86,6 +87,7 @@ class SliceReport:
     routes: RouteRates
     mistakes: Mistakes
     clusters: RejectedClusters
+    opinions: tuple[OpinionFacts, ...]
     watch: SliceWatch | None
 
 
@@ -109,6 +111,20 @@ class CalibrationReport:
         """Return the slices that need this."""
         return tuple(one for one in self.slices if one.advice is advice)
 
+    def opinions(self, verdict: OpinionVerdict) -> tuple[tuple[str, OpinionFacts], ...]:
+        """Return the opinions of which labels say this, each with its slice."""
+        return tuple(
+            (one.slice_key, found)
+            for one in self.slices
+            for found in one.opinions
+            if found.verdict is verdict
+        )
+
+    @property
+    def misleading(self) -> tuple[tuple[str, OpinionFacts], ...]:
+        """Return the opinions whose agreement goes with errors, each with its slice."""
+        return self.opinions(OpinionVerdict.MISLEADS)
+
 
 def report_json(report: CalibrationReport) -> dict[str, Any]:
     """Return the same numbers as JSON values; moments and dates as ISO 8601."""
@@ -116,6 +132,10 @@ def report_json(report: CalibrationReport) -> dict[str, Any]:
     for shown, one in zip(found["slices"], report.slices, strict=True):
         shown["routes"] = _rates(one.routes)
     found["routes"] = _rates(report.routes)
+    found["consistent_but_wrong"] = [
+        {"slice_key": key, "signal": one.signal, "sentence": one.sentence}
+        for key, one in report.misleading
+    ]
     return found
 
 

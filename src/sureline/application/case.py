@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sureline.application.current import Current
-from sureline.core.gate.answered import answers_in
+from sureline.core.gate.answered import ModelsSeen, answers_in, names_another_generator
+from sureline.core.gate.canaries import without_barred
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
-from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.core.gate.thresholds import Threshold
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal
@@ -46,29 +47,42 @@ class Case:
     ) -> Case:
         """Settle what is at stake and which threshold holds `now`."""
         at_stake = settle_stakes(proposal, current.policy, current.action_classes)
+        if names_another_generator(proposal, current.policy):
+            current = current.measured_by(current.seen, {}, foreign=True)
         return cls(
             id=case_id,
             proposal=proposal,
             current=current,
             at_stake=at_stake,
-            threshold=_threshold(current, at_stake, now),
+            threshold=current.threshold(at_stake.stakes, now),
             attempt=attempt,
             opened_at=now,
             secret=secret,
             sample_key=sample_key,
         )
 
-    def measured_by(self, signals: Iterable[Signal]) -> Case:
+    def measured_by(self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]]) -> Case:
         """Return the case as the models that answered make it.
 
         Where one is not the model that was expected, the certificate and maps of the other say
         nothing about it, from this very decision on.
         """
-        current = self.current.measured_by(answers_in(signals))
+        foreign = names_another_generator(self.proposal, self.policy)
+        current = self.current.measured_by(seen, answers, foreign=foreign)
         if current is self.current:
             return self
-        threshold = _threshold(current, self.at_stake, self.opened_at)
+        threshold = current.threshold(self.at_stake.stakes, self.opened_at)
         return replace(self, current=current, threshold=threshold)
+
+    @property
+    def barred(self) -> Mapping[str, str]:
+        """Return the roles whose models have not passed their canaries: they are not asked."""
+        return self.current.barred({})
+
+    def counted(self, signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
+        """Return the signals as they count: none of a model that has not passed its canaries."""
+        answers = answers_in((one.detail for one in signals), self.current.names)
+        return without_barred(signals, self.current.barred(answers))
 
     @property
     def policy(self) -> SlicePolicy:
@@ -87,16 +101,3 @@ class Case:
             secret=self.secret,
             decision_id=self.id,
         )
-
-
-def _threshold(current: Current, at_stake: AtStake, now: datetime) -> Threshold:
-    found = threshold_now(
-        current.policy,
-        current.certificate,
-        measurement_hash=current.measurement_hash,
-        stakes=at_stake.stakes,
-        now=now,
-    )
-    if found.absent == "measurement_changed" and current.models_changed:
-        return replace(found, absent="model_changed")
-    return found

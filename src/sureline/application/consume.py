@@ -15,8 +15,8 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.review.desk import ReviewDesk
+from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
-from sureline.core.gate.thresholds import threshold_now
 from sureline.core.values.decision import Route
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
@@ -70,7 +70,7 @@ class Consumer:
         if said is not None and said.action is not Action.APPROVE:
             raise Refused("a person has rejected this output since")
         # A staged calibration and the earlier one both hold: the one that let it pass must still.
-        if not any(_still_holds(body, current, now) for current in held):
+        if not any(_still_holds(stored, body, current, now) for current in held):
             raise Refused(
                 "the policy or certificate behind this approval has changed; decide again"
             )
@@ -110,7 +110,20 @@ def _last_word(outcomes: Sequence[Outcome]) -> Outcome | None:
     return said[-1] if said else None
 
 
-def _still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> bool:
+def _answers(
+    stored: StoredDecision, body: Mapping[str, Any], current: Current
+) -> dict[str, tuple[str, ...]]:
+    """Return which models measured an approval, without those that have changed since."""
+    noted = current.seen.noted
+    lasting = [
+        asked for asked in current.names if asked not in noted or stored.created_at >= noted[asked]
+    ]
+    return answers_in((one["detail"] for one in body["signals"].values()), lasting)
+
+
+def _still_holds(
+    stored: StoredDecision, body: Mapping[str, Any], current: Current, now: datetime
+) -> bool:
     """Tell whether the policy and the certificate or hypothesis behind it would let it pass."""
     policy = current.policy
     claimed = Proposal(
@@ -121,13 +134,8 @@ def _still_holds(body: Mapping[str, Any], current: Current, now: datetime) -> bo
         stakes=Stakes(body["stakes"]),
     )
     at_stake = settle_stakes(claimed, policy, current.action_classes)
-    threshold = threshold_now(
-        policy,
-        current.certificate,
-        measurement_hash=current.measurement_hash,
-        stakes=at_stake.stakes,
-        now=now,
-    )
+    current = current.measured_by(current.seen, _answers(stored, body, current))
+    threshold = current.threshold(at_stake.stakes, now)
     return (
         policy.mode is Mode.ROUTE
         and not policy.four_eyes

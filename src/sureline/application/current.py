@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sureline.application.holding import CALIBRATION as CALIBRATION
+from sureline.application.canary_standings import canary_standings
 from sureline.application.holding import holding
 from sureline.application.models_seen import models_seen
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.registry import Registry
-from sureline.core.gate.answered import ModelsSeen, measurement_with
+from sureline.application.stored_calibration import (
+    certificates_of,
+    fitted_maps,
+    stored_calibration,
+)
+from sureline.core.gate.answered import (
+    ANOTHER_GENERATOR,
+    ModelsSeen,
+    measurement_with,
+    second_models,
+)
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
+from sureline.core.gate.canaries import Standings, barred_roles
 from sureline.core.gate.sampling import Purpose, is_sampled
-from sureline.core.values.certificate import Certificate, ErrorRate, Scale
-from sureline.core.values.policy import ActionClass, Policy, SlicePolicy
+from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.core.values.certificate import Certificate
+from sureline.core.values.policy import ActionClass, Hypothesis, Policy, SlicePolicy
+from sureline.core.values.proposal import Stakes
 from sureline.errors import InvalidInput, UnknownSlice
 
 
@@ -25,30 +37,88 @@ from sureline.errors import InvalidInput, UnknownSlice
 class Current:
     """The policy, certificate and hashes that hold for one slice now.
 
-    `measurement_hash` is that of the models which answer now; `base_measurement` is the policy's.
+    `base_measurement` is what the policy says that its scores depend on, and `others` are the
+    models that answer in place of those it means, by the names that were asked. `certified_base`
+    is the base measurement of the active calibration (None if it does not tell); `fitted` are its
+    maps, for what is measured as `fitted_on`. `names` are the models that the slice asks.
     """
 
     policy: SlicePolicy
     certificate: Certificate | None
     action_classes: Mapping[str, ActionClass]
     policy_hash: str
-    measurement_hash: str
     base_measurement: str
-    maps: SliceMaps = NO_MAPS
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    certified_base: str | None = None
+    fitted: SliceMaps = NO_MAPS
+    fitted_on: str | None = None
+    names: tuple[str, ...] = ()
     seen: ModelsSeen = field(default_factory=ModelsSeen)
+    standings: Standings = field(default_factory=dict)
 
     @property
-    def models_changed(self) -> bool:
-        """Tell whether another model answers than the first that did."""
-        return self.measurement_hash != self.base_measurement
+    def measurement_hash(self) -> str:
+        """Return what scores depend on with the models that answer."""
+        return measurement_with(self.base_measurement, self.others)
 
-    def measured_by(self, answers: Mapping[str, str]) -> Current:
-        """Return what holds when these models answered: maps of others say nothing."""
-        others = self.seen.others(self.policy, answers)
-        measurement = measurement_with(self.base_measurement, others)
-        if measurement == self.measurement_hash:
+    @property
+    def maps(self) -> SliceMaps:
+        """Return the calibration's maps; none where they are of another measurement."""
+        return self.fitted if self.fitted_on == self.measurement_hash else NO_MAPS
+
+    def measured_by(
+        self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]], *, foreign: bool = False
+    ) -> Current:
+        """Return what holds for an output when these models answered.
+
+        `foreign` says that it claims another generator than the policy's.
+        """
+        others = seen.others(self.names, answers) | (ANOTHER_GENERATOR if foreign else {})
+        if others == self.others and seen is self.seen:
             return self
-        return replace(self, measurement_hash=measurement, maps=NO_MAPS)
+        return replace(self, others=others, seen=seen)
+
+    def barred(self, answers: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
+        """Return the roles whose models have not passed their canaries, and why (G3).
+
+        `answers` are the ids of this decision; what was not asked is taken for the latest seen.
+        """
+        return barred_roles(self.policy, self.seen.latest, answers, self.standings)
+
+    def threshold(self, stakes: Stakes, now: datetime) -> Threshold:
+        """Return the threshold that holds for these stakes, or say why there is none.
+
+        A certificate, and a hypothesis that was stated before, say nothing about other models.
+        """
+        policy = self.policy
+        if policy.hypothesis is not None and not self._is_stated_for_these(policy.hypothesis):
+            policy = replace(policy, hypothesis=None)
+        found = threshold_now(
+            policy,
+            self.certificate,
+            measurement_hash=self.measurement_hash,
+            stakes=stakes,
+            now=now,
+        )
+        if found.absent == "measurement_changed" and self._was_certified_alike():
+            foreign = self.others.keys() >= ANOTHER_GENERATOR.keys()
+            return replace(found, absent="another_generator" if foreign else "model_changed")
+        return found
+
+    def _is_stated_for_these(self, hypothesis: Hypothesis) -> bool:
+        """Tell whether the hypothesis is younger than the last change of a model."""
+        if not self.others:
+            return True
+        settled = self.others == self.seen.others(self.names, {})
+        changed = self.seen.last_change(self.others)
+        begins = hypothesis.starts
+        return settled and changed is not None and begins is not None and changed < begins
+
+    def _was_certified_alike(self) -> bool:
+        """Tell whether the certificate differs in the models that answered, not in the policy."""
+        if self.certified_base is not None:
+            return self.certified_base == self.base_measurement
+        return bool(self.others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +179,7 @@ class Currents:
     async def _load(self, activation_mark: int) -> dict[str, InForce]:
         policy: Policy = await self._policies.current(activation_mark)
         seen = await models_seen(self._registry, self._workspace)
+        standings = await canary_standings(self._registry, self._workspace)
         held = await holding(self._registry, self._workspace)
         # A damaged calibration certifies nothing; people decide until another is activated.
         full = await self._prepared(policy, seen, held.full) or self._wired(policy, seen, {})
@@ -117,9 +188,16 @@ class Currents:
             None if held.staged is None else await self._prepared(policy, seen, held.staged.subject)
         )
         if held.staged is None or staged is None:
-            return {key: InForce(full=current) for key, current in full.items()}
+            return {
+                key: InForce(full=replace(current, standings=standings))
+                for key, current in full.items()
+            }
         return {
-            key: InForce(full=current, staged=staged[key], share=held.staged.share)
+            key: InForce(
+                full=replace(current, standings=standings),
+                staged=replace(staged[key], standings=standings),
+                share=held.staged.share,
+            )
             for key, current in full.items()
         }
 
@@ -138,75 +216,32 @@ class Currents:
     ) -> dict[str, Current]:
         certificates = certificates_of(calibration, self._workspace)
         return {
-            key: Current(
-                policy=slice_policy,
-                certificate=certificates.get(key),
-                action_classes=policy.action_classes,
-                policy_hash=policy.hash,
-                measurement_hash=policy.measurement_hashes[key],
-                maps=maps_of(calibration, key, policy.measurement_hashes[key]),
-                base_measurement=policy.base_measurements[key],
-                seen=seen,
-            )
-            for key, slice_policy in policy.slices.items()
+            key: current_of(policy, key, certificates.get(key), calibration, seen)
+            for key in policy.slices
         }
 
 
-async def active_calibration(registry: Registry, workspace: str) -> dict[str, Any]:
-    """Return the active calibration as stored, or an empty one: of a staged one, the earlier."""
-    held = await holding(registry, workspace)
-    return await stored_calibration(registry, workspace, held.full)
-
-
-async def stored_calibration(
-    registry: Registry, workspace: str, calibration_id: str | None
-) -> dict[str, Any]:
-    """Return one of the workspace's calibrations as stored, or an empty one."""
-    body = None if calibration_id is None else await registry.calibration(calibration_id)
-    found: dict[str, Any] = {} if body is None else json.loads(body)
-    return found if found.get("workspace") == workspace else {}
-
-
-async def active_certificates(registry: Registry, workspace: str) -> dict[str, Certificate]:
-    """Return the certificates of the workspace's active calibration by slice."""
-    return certificates_of(await active_calibration(registry, workspace), workspace)
-
-
-def certificates_of(calibration: Mapping[str, Any], workspace: str) -> dict[str, Certificate]:
-    """Return a calibration's certificates by slice."""
-    entries = map(certificate_from_json, calibration.get("certificates", ()))
-    return {one.slice_key: one for one in entries if one.workspace == workspace}
-
-
-def maps_of(calibration: Mapping[str, Any], slice_key: str, measurement_hash: str) -> SliceMaps:
-    """Return a slice's maps as tables; none where it is measured otherwise now."""
-    entry = calibration.get("maps", {}).get(slice_key)
-    if entry is None or entry["measurement_hash"] != measurement_hash:
-        return NO_MAPS
-    # Imported here: a gate without a calibration needs none of the arithmetic behind it.
-    from sureline.core.learning.calibrate import JUDGED, UNJUDGED, table_of
-    from sureline.core.statistics.calibration import Unfitted
-    from sureline.core.statistics.map_json import map_from_json
-
-    read = {name: map_from_json(one) for name, one in entry["strata"].items()}
-    fitted = {name: one for name, one in read.items() if not isinstance(one, Unfitted)}
-    tables = {name: table_of(one) for name, one in fitted.items()}
-    ranges = {name: (one.low, one.high) for name, one in fitted.items()}
-    return SliceMaps(
-        unjudged=tables.get(UNJUDGED),
-        judged=tables.get(JUDGED),
-        unjudged_range=ranges.get(UNJUDGED, (0.0, 1.0)),
-        judged_range=ranges.get(JUDGED, (0.0, 1.0)),
-    )
-
-
-def certificate_from_json(entry: dict[str, Any]) -> Certificate:
-    """Read a certificate as a calibration stores it."""
-    return Certificate(
-        **{
-            **entry,
-            "error_rate": ErrorRate(entry["error_rate"]),
-            "scale": Scale(entry.get("scale", Scale.COMPOSITE)),
-            "issued_at": datetime.fromisoformat(entry["issued_at"]),
-        }
+def current_of(
+    policy: Policy,
+    key: str,
+    certificate: Certificate | None,
+    calibration: Mapping[str, Any],
+    seen: ModelsSeen,
+) -> Current:
+    """Return what holds for a slice under a calibration as it is stored."""
+    slice_policy = policy.slices[key]
+    names = second_models(slice_policy)
+    fitted_on, fitted = fitted_maps(calibration, key)
+    return Current(
+        policy=slice_policy,
+        certificate=certificate,
+        action_classes=policy.action_classes,
+        policy_hash=policy.hash,
+        base_measurement=(policy.base_measurements or policy.measurement_hashes)[key],
+        others=seen.others(names, {}),
+        certified_base=calibration.get("base_measurements", {}).get(key),
+        fitted=fitted,
+        fitted_on=fitted_on,
+        names=names,
+        seen=seen,
     )

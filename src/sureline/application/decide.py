@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sureline.application.answer import Answer, assemble, record_of, replay
+from sureline.application.ask_judge import ask_judge
 from sureline.application.case import Case
 from sureline.application.current import Currents
 from sureline.application.identify import Identity, identify
@@ -19,14 +19,13 @@ from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
-from sureline.core.gate.judging import Judging, judge_signal, should_judge
+from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import route
 from sureline.core.gate.strata import stratum_of
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.switch import Switch
-from sureline.errors import ModelFailed
 
 ATTEMPT_WINDOW = timedelta(hours=24)
 """How long a failed attempt at a task counts."""
@@ -60,10 +59,15 @@ class Decider:
         if prior.existing is not None:
             return replay(prior.existing, identity)
         case = await self._open(proposal, prior, identity)
+        noted = case.current.seen
 
-        measured = await self.measurer.measure(case, prior.verdict_mark)
-        case = case.measured_by(measured.signals)
-        assessed = self._assess(case, measured, measured.signals)
+        measured = await self.measurer.measure(
+            case, prior.verdict_mark, self._seconds_left(case, started)
+        )
+        # A model that has not passed its canaries is not asked, and does not count (G3).
+        signals = case.counted(measured.signals)
+        case = self._measured_by(case, signals)
+        assessed = self._assess(case, measured, signals)
         judging = should_judge(
             assessed,
             case.policy,
@@ -74,8 +78,8 @@ class Decider:
         )
         if case.policy.judge is not None:
             left = self._seconds_left(case, started)
-            signals = (*measured.signals, await self._judge(case, judging, left))
-            case = case.measured_by(signals)
+            signals = case.counted((*signals, await self._judge(case, judging, left)))
+            case = self._measured_by(case, signals)
             assessed = self._assess(case, measured, signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
@@ -90,9 +94,8 @@ class Decider:
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
-        news = case.current.seen.news(answers_in(assessed.signals))
-        if news:
-            await self.models.observe(news)
+        if case.current.names:
+            await self.models.observe(noted, self._answers(case, assessed.signals))
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
@@ -122,33 +125,37 @@ class Decider:
             secret=self.secret,
         )
 
+    def _measured_by(self, case: Case, signals: tuple[Signal, ...]) -> Case:
+        """Return the case as the models that gave these signals make it."""
+        if not case.current.names:
+            return case
+        answers = self._answers(case, signals)
+        return case.measured_by(self.models.known(case.current.seen, answers), answers)
+
+    @staticmethod
+    def _answers(case: Case, signals: tuple[Signal, ...]) -> dict[str, tuple[str, ...]]:
+        """Return the ids that answered to the names that the slice asks."""
+        return answers_in((one.detail for one in signals), case.current.names)
+
     @staticmethod
     def _assess(case: Case, measured: Measurements, signals: tuple[Signal, ...]) -> Assessment:
         return assess(signals, case.policy, unreadable=measured.unreadable, maps=case.current.maps)
 
     def _seconds_left(self, case: Case, started: float) -> float:
-        """Return how long the judge may take: what measuring left of the deadline (G32)."""
+        """Return what is left of the deadline, for measuring and then for the judge (G32)."""
         if case.proposal.deadline is None:
             return SOURCE_SECONDS
         return max(0.0, case.proposal.deadline - (self.clock.monotonic() - started))
 
     async def _judge(self, case: Case, judging: Judging, seconds: float) -> Signal:
-        """Return the signal `judge`; a judge that fails or is late never stops the decision."""
+        """Return the signal `judge`; it is asked only where it is sampled and may count."""
         if judging is Judging.NONE:
             return Signal.not_sampled("judge", SignalKind.JUDGE)
         if self.judge is None:
             return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
-        try:
-            async with asyncio.timeout(seconds):
-                verdict = await self.judge.judge(case.proposal, case.policy)
-        except TimeoutError:
-            return Signal.failed("judge", SignalKind.JUDGE, "deadline")
-        except ModelFailed as error:
-            return Signal.failed("judge", SignalKind.JUDGE, error.reason, detail=error.detail)
-        except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
-            detail = {"error": type(error).__name__}
-            return Signal.failed("judge", SignalKind.JUDGE, "judge_raised", detail=detail)
-        return judge_signal(verdict, case.policy)
+        if "judge" in case.barred:
+            return Signal.failed("judge", SignalKind.JUDGE, case.barred["judge"])
+        return await ask_judge(self.judge, case.proposal, case.policy, seconds)
 
     async def _switches(self, case: Case) -> tuple[Switch, ...]:
         proposal = case.proposal

@@ -7,6 +7,7 @@ that quotes the payload. Spliced together they are the response, so it is encode
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +60,7 @@ def encode_body(decision: Decision) -> bytes:
 def encode_answer(decision: Decision) -> bytes:
     """Return the erasable part: the output, and the findings that quote it.
 
+    `feedback` is what the checks found; `findings` what other signals did, by their names.
     An output with integers beyond 2**53 is given a second time as text (`output_text`), for
     readers that would round them.
     """
@@ -66,6 +68,9 @@ def encode_answer(decision: Decision) -> bytes:
         "output": decision.output,
         "feedback": [_finding_json(finding) for finding in decision.feedback],
     }
+    findings = {one.name: [_finding_json(f) for f in one.findings] for one in decision.signals}
+    if any(findings.values()):
+        answer["findings"] = {name: said for name, said in findings.items() if said}
     if _has_big_integer(decision.output):
         answer["output_text"] = json_bytes(decision.output).decode()
     return json_bytes(answer)
@@ -90,6 +95,7 @@ def splice(body: bytes, answer: bytes | None) -> bytes:
 def decode(response: bytes) -> Decision:
     """Read a decision back from its response bytes."""
     raw = json.loads(response)
+    findings = raw.get("findings", {})
     return Decision(
         id=raw["id"],
         workspace=raw["workspace"],
@@ -103,7 +109,9 @@ def decode(response: bytes) -> Decision:
         threshold=raw["threshold"],
         certificate=raw["certificate"],
         uncertified=raw["uncertified"],
-        signals=tuple(_signal(name, entry) for name, entry in raw["signals"].items()),
+        signals=tuple(
+            _signal(name, entry, findings.get(name, ())) for name, entry in raw["signals"].items()
+        ),
         audit=raw["audit"],
         mode=Mode(raw["mode"]),
         would_route=None if raw["would_route"] is None else Route(raw["would_route"]),
@@ -133,7 +141,7 @@ def _signal_json(signal: Signal) -> dict[str, Any]:
     }
 
 
-def _signal(name: str, entry: dict[str, Any]) -> Signal:
+def _signal(name: str, entry: dict[str, Any], findings: Sequence[dict[str, Any]]) -> Signal:
     return Signal(
         name=name,
         kind=SignalKind(entry["kind"]),
@@ -141,13 +149,15 @@ def _signal(name: str, entry: dict[str, Any]) -> Signal:
         value=entry["value"],
         reason=entry["reason"],
         detail=entry["detail"],
+        findings=tuple(_finding(one) for one in findings),
     )
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
-        "message": finding.message,
+        # What a model wrote may hold half a character, which no store can keep.
+        "message": finding.message.encode("utf-8", "replace").decode("utf-8"),
         "field": finding.field,
         "fatal": finding.fatal,
         "penalty": finding.penalty / 1000,

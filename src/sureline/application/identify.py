@@ -76,10 +76,14 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         "batch_id": proposal.batch_id,
         "variant": proposal.variant,
     }
-    for name in ("evidence", "alternatives", "generations", "logprobs", "metadata"):
+    for name in ("evidence", "alternatives", "metadata"):
         value = getattr(proposal, name)
         if value:
             given[name] = value
+    if proposal.generations:
+        given["generations"] = [_storable(one) for one in proposal.generations]
+    if proposal.logprobs:
+        given["logprobs"] = [_readable(one) for one in proposal.logprobs]
     if proposal.source:
         given["source"] = [
             {"ref": text.ref, "text": text.text, "trusted": text.trusted}
@@ -114,8 +118,8 @@ def _described(output: Any) -> str:
         return type(output).__name__
 
 
-def _readable(self_report: object) -> object:
-    """Return a self-report as it can be stored: NaN and infinities as their names."""
-    if isinstance(self_report, float) and self_report - self_report != 0:
-        return str(self_report)
-    return self_report
+def _readable(figure: object) -> object:
+    """Return a self-report or log-probability as it can be stored: NaN and infinities as names."""
+    if isinstance(figure, float) and figure - figure != 0:
+        return str(figure)
+    return figure

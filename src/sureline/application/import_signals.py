@@ -119,7 +119,7 @@ class SignalImport:
         row_id = row.row_id or row_id
         given = {
             "slice_key": row.slice_key,
-            "signals": {signal.name: signal.value for signal in row.signals},
+            "signals": {signal.name: signal.value for signal in row.signals} | _said(row),
             "at": None if row.at is None else row.at.isoformat(),
         }
         request = canonical_json(given)
@@ -233,7 +233,8 @@ class SignalImport:
             sample_key=read.row_id,
         )
         policy = case.policy
-        assessed = assess(read.row.signals, policy, maps=case.current.maps)
+        signals = read.row.under(policy)
+        assessed = assess(signals, policy, maps=case.current.maps)
         judging = should_judge(
             assessed,
             policy,
@@ -248,7 +249,7 @@ class SignalImport:
         if self.mapped.labelled is not Labelled.ALL:
             stratum = replace(stratum, representative=False)
         measured = Measurements(
-            signals=read.row.signals,
+            signals=signals,
             output=None,
             unreadable=False,
             findings=(),
@@ -257,6 +258,12 @@ class SignalImport:
         )
         decision = assemble(case, measured, assessed, routing, elapsed_ms=0.0)
         return record_of(decision, case, read.identity, measured, routing, stratum)
+
+
+def _said(row: PastRow) -> dict[str, Any]:
+    """Return what makes a row with a verdict this row."""
+    said = row.verdict
+    return {} if said is None else {JUDGE: [said.agrees, said.confidence]}
 
 
 def _is_done(read: _Read, stored: RecordedLabel | None) -> bool:

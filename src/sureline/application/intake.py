@@ -17,6 +17,9 @@ _FORBID = ConfigDict(extra="forbid", strict=True)
 Text = Annotated[str, Field(max_length=2_000_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
+MOST_GENERATIONS = 64
+MOST_LOGPROBS = 100_000
+
 
 @with_config(_FORBID)
 class SourceFields(TypedDict):
@@ -38,7 +41,9 @@ class GeneratorFields(TypedDict, total=False):
 class ProposalFields(TypedDict, total=False):
     """A proposal's fields; those not marked required may be left out.
 
-    `self_report` may be anything: what is no number in [0, 1] becomes a failed signal.
+    `self_report` may be anything: what is no number in [0, 1] becomes a failed signal, and so
+    does a number in `logprobs` that is not finite or above 0. Entries of `generations` are read
+    like `output`.
     `deadline` is in seconds, from 0.001 to 3600.
     """
 
@@ -57,8 +62,8 @@ class ProposalFields(TypedDict, total=False):
     retry_of: Name | None
     force_human: bool
     batch_id: Name | None
-    generations: list[Any] | None
-    logprobs: list[float] | None
+    generations: Annotated[list[Any], Field(max_length=MOST_GENERATIONS)] | None
+    logprobs: Annotated[list[float], Field(max_length=MOST_LOGPROBS)] | None
     variant: Name | None
     deadline: Annotated[float, Field(gt=0.0, le=3600.0)] | None
     metadata: dict[str, Any] | None

@@ -1,26 +1,32 @@
-"""What is done again and again: watching, and recalibrating (L1, L4)."""
+"""What is done again and again: watching, recalibrating, canaries (L1, L4, G3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from sureline.application.canaries import Canaries
+from sureline.application.canary_history import why
 from sureline.application.ports.jobs import Job
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.watch import Watcher
-from sureline.errors import InvalidInput
+from sureline.core.opinions.canary_run import CanaryOutcome, CanaryRun
+from sureline.errors import InvalidInput, ModelFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
-    """When jobs run: `watch` and `recalibrate` are the times between two runs.
+    """When jobs run: `watch`, `recalibrate` and `canaries` are the times between two runs.
 
+    Canaries are looked at that often, and run where they are due: monthly and at every change.
     A process that died while running a job keeps it from others for `lease`. A job that failed
     runs again after `first_retry`, then after twice that, and so on, at most its own interval.
     """
 
     watch: timedelta = timedelta(hours=1)
     recalibrate: timedelta = timedelta(days=7)
+    canaries: timedelta = timedelta(days=1)
     lease: timedelta = timedelta(hours=1)
     first_retry: timedelta = timedelta(minutes=1)
 
@@ -31,7 +37,7 @@ class JobSettings:
 
 
 def scheduled_jobs(
-    watcher: Watcher, recalibrator: Recalibrator, settings: JobSettings
+    watcher: Watcher, recalibrator: Recalibrator, canaries: Canaries, settings: JobSettings
 ) -> tuple[Job, ...]:
     """Return the jobs of one workspace; none of them changes a threshold."""
 
@@ -40,6 +46,7 @@ def scheduled_jobs(
         tripped, drifted = ", ".join(report.tripped), ", ".join(report.drifted)
         said = [f"tripped: {tripped}"] if tripped else []
         said += [f"drift: {drifted}"] if drifted else []
+        said += [f"{one.slice_key}: {one.sentence}" for one in report.opinions.alarms]
         return "; ".join(said) or f"all calm in {len(report.slices)} slices"
 
     async def recalibrate() -> str:
@@ -50,10 +57,13 @@ def scheduled_jobs(
             "have a certificate; a person activates it"
         )
 
+    async def run_canaries() -> str:
+        return canaries_said(await canaries.run(await canaries.due()))
+
     return (
         Job(
             name="watch",
-            about="Test audited precision and drift; give a slice that fell to people.",
+            about="Test precision, drift and second opinions; give a slice that fell to people.",
             interval=settings.watch,
             run=watch,
         ),
@@ -63,4 +73,23 @@ def scheduled_jobs(
             interval=settings.recalibrate,
             run=recalibrate,
         ),
+        Job(
+            name="canaries",
+            about="Examine second models that changed, or were not examined for a month.",
+            interval=settings.canaries,
+            run=run_canaries,
+        ),
     )
+
+
+def canaries_said(runs: Sequence[CanaryRun]) -> str:
+    """Say what came of the runs that were due.
+
+    Raises ModelFailed where a model could not be asked, so that it is tried again soon.
+    """
+    said = "; ".join(
+        f"{run.evaluator.role} {run.evaluator.asked} {run.outcome}: {why(run)}" for run in runs
+    )
+    if any(run.outcome is CanaryOutcome.INCOMPLETE for run in runs):
+        raise ModelFailed("incomplete", said)
+    return said or "no second model is due"

@@ -8,7 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.holding import CALIBRATION, share_text
+from sureline.application.models_seen import MODEL, named_in
 from sureline.application.policies import POLICY
 from sureline.application.ports.ledger import Ledger, RouteDay
 from sureline.application.ports.registry import REBUILD, Activation, Registry
@@ -37,8 +39,12 @@ class Change(StrEnum):
     """A scope may automate again."""
     REBUILD = "rebuild"
     """Labels and counts were made anew, because they were not what the ledger says."""
+    REEMBEDDED = "reembedded"
+    """Vectors of past decisions were made anew, after a change of embedder."""
     ERASURE = "erasure"
     """A decision's payload was erased."""
+    MODEL = "model"
+    """Another model answered behind a name of the policy, or one answered for the first time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +108,7 @@ class Logbook:
     async def _acts(self) -> list[_Act]:
         acts = [
             _activation(one)
-            for kind in (POLICY, CALIBRATION, REBUILD)
+            for kind in (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL)
             for one in await self.registry.activations(self.workspace, kind)
         ]
         acts += _switched(await self.ledger.switch_history(self.workspace))
@@ -134,11 +140,17 @@ def _activation(one: Activation) -> _Act:
     return _Act(
         at=one.at,
         change=Change(one.kind),
-        subject=one.subject,
+        subject=_subject(one),
         by=one.by,
         note=_note(one),
         slice_key=None,
     )
+
+
+def _subject(one: Activation) -> str:
+    """Return what became current; of a model, the name that it answers to."""
+    named = named_in(one) if one.kind == MODEL else None
+    return one.subject if named is None else named[0]
 
 
 def _note(one: Activation) -> str:

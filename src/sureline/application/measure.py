@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from sureline.application.case import Case
@@ -26,8 +26,8 @@ class History(Protocol):
 
     async def look_up(
         self, proposal: Proposal, policy: SlicePolicy, verdict_mark: int
-    ) -> tuple[Signal, bytes | None, str]:
-        """Return the signal, the vector to store (None if there is none) and its model."""
+    ) -> tuple[Signal, bytes | None, str | None]:
+        """Return the signal, and the vector to store with its model (None if there is none)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +65,13 @@ class Measurer:
         self._history = history
         self._validators = dict(validators or {})
 
-    async def measure(self, case: Case, verdict_mark: int) -> Measurements:
+    async def measure(self, case: Case, verdict_mark: int, seconds: float) -> Measurements:
         """Return all signals; a source that raises or is late gives `failed`, never an error.
 
-        `verdict_mark` lets the history know whether there are new verdicts to take in.
+        `verdict_mark` lets the history know whether there are new verdicts to take in. All of it
+        takes `seconds` at most, apart from the checks, which wait for nothing.
         """
+        until = asyncio.get_running_loop().time() + seconds
         proposal, policy = case.proposal, case.policy
         verified = verify(
             proposal.output,
@@ -84,10 +86,19 @@ class Measurer:
             kind = SignalKind.SELF_REPORT
             signals.append(Signal.measured("self_report", kind, proposal.self_report))
         vector, model_id = None, None
-        if self._history is not None and policy.weights.get("history", 0.0) > 0.0:
-            past, vector, model_id = await self._history.look_up(proposal, policy, verdict_mark)
+        looking = self._look_up(proposal, policy, verdict_mark, until)
+        sources = self._sources_for(proposal, policy)
+        if sources:
+            # One after the other they could take twice the time that there is.
+            found, said = await asyncio.gather(
+                looking, run_sources(sources, proposal, policy, until, case.barred)
+            )
+        else:
+            found, said = await looking, []
+        if found is not None:
+            past, vector, model_id = found
             signals.append(past)
-        signals.extend(await self._run_sources(proposal, policy))
+        signals.extend(said)
         return Measurements(
             signals=tuple(signals),
             output=verified.output,
@@ -97,33 +108,72 @@ class Measurer:
             model_id=model_id,
         )
 
-    async def _run_sources(self, proposal: Proposal, policy: SlicePolicy) -> list[Signal]:
+    def _sources_for(self, proposal: Proposal, policy: SlicePolicy) -> list[SignalSource]:
         wanted = [one for one in self._opinions if one.wanted(proposal, policy)]
-        sources = [*self._sources, *wanted]
-        if not sources:
-            return []
-        seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
-        return await asyncio.gather(
-            *(run_source(source, proposal, policy, seconds) for source in sources)
+        return [*self._sources, *wanted]
+
+    async def _look_up(
+        self, proposal: Proposal, policy: SlicePolicy, verdict_mark: int, until: float
+    ) -> tuple[Signal, bytes | None, str | None] | None:
+        if self._history is None or policy.weights.get("history", 0.0) <= 0.0:
+            return None
+        if proposal.deadline is not None:
+            left = max(0.0, until - asyncio.get_running_loop().time())
+            proposal = replace(proposal, deadline=left)
+        return await self._history.look_up(proposal, policy, verdict_mark)
+
+
+async def run_sources(
+    sources: Sequence[SignalSource],
+    proposal: Proposal,
+    policy: SlicePolicy,
+    until: float,
+    barred: Mapping[str, str],
+) -> list[Signal]:
+    """Return the sources' signals; those `barred` are not asked, and fail with that reason."""
+    said = await asyncio.gather(
+        *(
+            run_source(source, proposal, policy, until)
+            for source in sources
+            if source.name not in barred
         )
+    )
+    unasked = [one for one in sources if one.name in barred]
+    return [*said, *(Signal.failed(one.name, one.kind, barred[one.name]) for one in unasked)]
 
 
 async def run_source(
-    source: SignalSource, proposal: Proposal, policy: SlicePolicy, seconds: float
+    source: SignalSource, proposal: Proposal, policy: SlicePolicy, until: float
 ) -> Signal:
-    """Return a source's signal; a fault of the source becomes the state `failed`."""
+    """Return a source's signal; a fault of the source becomes the state `failed`.
+
+    `until` is when it is given up, in the seconds of the running loop.
+    """
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout_at(until):
             signal = await source.measure(proposal, policy)
     except TimeoutError:
         return Signal.failed(source.name, source.kind, "deadline")
     except ModelFailed as error:
-        return Signal.failed(source.name, source.kind, error.reason, detail=error.detail)
+        return Signal.failed(
+            source.name, source.kind, error.reason, detail=error.detail, findings=error.findings
+        )
+    except asyncio.CancelledError:
+        if is_cancelled():
+            raise
+        # Something inside the source was cancelled, not the decision.
+        return Signal.failed(source.name, source.kind, "source_raised")
     except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; none may stop a gate
         return Signal.failed(
             source.name, source.kind, "source_raised", detail={"error": type(error).__name__}
         )
     return _as_declared(signal, source)
+
+
+def is_cancelled() -> bool:
+    """Tell whether the running task itself is being cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _as_declared(signal: object, source: SignalSource) -> Signal:

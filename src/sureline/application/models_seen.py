@@ -10,14 +10,15 @@ from datetime import datetime, timedelta
 
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.registry import Activation, Registry
-from sureline.core.gate.answered import ModelsSeen, measurement_with
+from sureline.core.gate.answered import ModelsSeen, measurement_with, second_models
 from sureline.core.values.policy import Policy
+from sureline.errors import StoreError
 
 MODEL = "model"
 """The kind of an activation that tells which model answers to a name."""
 
 SETTLING = timedelta(hours=1)
-"""How often the model behind one name is written down anew, where two take turns."""
+"""How often a change of the model behind one name is written down, where two take turns."""
 
 
 class ModelWatch:
@@ -28,33 +29,62 @@ class ModelWatch:
         self._clock = clock
         self._workspace = workspace
         self._writing = asyncio.Lock()
+        self._lately: dict[str, tuple[str, datetime]] = {}
+        self._settled_at: dict[str, datetime] = {}
 
-    async def observe(self, answers: Mapping[str, str]) -> None:
+    def known(self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]]) -> ModelsSeen:
+        """Return what is known with these answers: they hold at once, written down or not."""
+        known = seen.with_latest(self._lately) if self._lately else seen
+        if answers:
+            now = self._clock.now()
+            self._lately.update((asked, (models[-1], now)) for asked, models in answers.items())
+        return known
+
+    async def observe(self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]]) -> None:
         """Take down what answered, where it is not what answered last.
 
         From then on labels and certificates of slices that ask this model are kept apart from
-        those before. Two models that take turns are written down once in an hour, so that they
-        cannot fill the ledger.
+        those before, in every process. Two models that take turns are written down once in an
+        hour, so that they cannot fill the ledger. A store that cannot be written to now delays
+        the note until another answer.
         """
+        news = [asked for asked in seen.news(answers) if not self._is_settling(asked)]
+        if not news:
+            return
         async with self._writing:
-            past = await self._registry.activations(self._workspace, MODEL)
-            seen, now = seen_in(past), self._clock.now()
-            moments = latest_moments(past)
-            for asked, answered in seen.news(answers).items():
-                before = seen.latest.get(asked)
-                if before is not None and now - moments[asked] < SETTLING:
-                    continue
-                note = "first seen" if before is None else f"instead of {before}"
-                await self._registry.activate(
-                    Activation(
-                        workspace=self._workspace,
-                        kind=MODEL,
-                        subject=json.dumps([asked, answered]),
-                        by="observed",
-                        at=now,
-                        note=f"{answered} answers as {asked}, {note}",
-                    )
-                )
+            past = await models_seen(self._registry, self._workspace)
+            for asked, model in past.news({asked: answers[asked] for asked in news}).items():
+                if self._may_note(past, asked):
+                    await self._note(past, asked, model)
+
+    async def _note(self, past: ModelsSeen, asked: str, model: str) -> None:
+        before = past.latest.get(asked)
+        what = "first seen" if before is None else f"instead of {before}"
+        note = Activation(
+            workspace=self._workspace,
+            kind=MODEL,
+            subject=json.dumps([asked, model]),
+            by="observed",
+            at=self._clock.now(),
+            note=f"{model} answers as {asked}, {what}",
+        )
+        try:
+            await self._registry.activate(note)
+        except StoreError:
+            # The decision is on disk already: an error now would say that it is not.
+            return
+
+    def _may_note(self, past: ModelsSeen, asked: str) -> bool:
+        changed = past.changed.get(asked)
+        if changed is None:
+            return True
+        self._settled_at[asked] = changed + SETTLING
+        return not self._is_settling(asked)
+
+    def _is_settling(self, asked: str) -> bool:
+        """Tell whether a change was written within the hour; one dated ahead does not count."""
+        settled = self._settled_at.get(asked)
+        return settled is not None and timedelta(0) < settled - self._clock.now() <= SETTLING
 
 
 async def models_seen(registry: Registry, workspace: str) -> ModelsSeen:
@@ -66,25 +96,38 @@ def seen_in(activations: Iterable[Activation]) -> ModelsSeen:
     """Return the first and the latest model behind each name; oldest activation first."""
     first: dict[str, str] = {}
     latest: dict[str, str] = {}
+    noted: dict[str, datetime] = {}
+    changed: dict[str, datetime] = {}
     for one in activations:
-        asked, answered = json.loads(one.subject)
-        first.setdefault(asked, answered)
-        latest[asked] = answered
-    return ModelsSeen(first=first, latest=latest)
+        read = named_in(one)
+        if read is None:
+            return ModelsSeen(unreadable=True)
+        asked, model = read
+        if latest.get(asked, model) != model:
+            changed[asked] = one.at
+        first.setdefault(asked, model)
+        latest[asked] = model
+        noted[asked] = one.at
+    return ModelsSeen(first=first, latest=latest, noted=noted, changed=changed)
 
 
-def latest_moments(activations: Iterable[Activation]) -> dict[str, datetime]:
-    """Return when each name's model was last written down."""
-    return {json.loads(one.subject)[0]: one.at for one in activations}
+def named_in(activation: Activation) -> tuple[str, str] | None:
+    """Return the name that was asked and the id that answered, None if it cannot be read."""
+    try:
+        asked, model = json.loads(activation.subject)
+    except (ValueError, TypeError):
+        return None
+    return (asked, model) if isinstance(asked, str) and isinstance(model, str) else None
 
 
 def measured_by(policy: Policy, seen: ModelsSeen) -> Policy:
     """Return the policy with measurement hashes that tell the models that answer now."""
+    bases = policy.base_measurements or policy.measurement_hashes
     return replace(
         policy,
-        base_measurements=policy.measurement_hashes,
+        base_measurements=bases,
         measurement_hashes={
-            key: measurement_with(digest, seen.others(policy.slices[key], {}))
-            for key, digest in policy.measurement_hashes.items()
+            key: measurement_with(digest, seen.others(second_models(policy.slices[key]), {}))
+            for key, digest in bases.items()
         },
     )

@@ -197,8 +197,8 @@ class _FixedMeasurer(Measurer):
         super().__init__(history=None)
         self._inner, self._given = inner, given
 
-    async def measure(self, case: Case, verdict_mark: int) -> Measurements:
-        measured = await self._inner.measure(case, verdict_mark)
+    async def measure(self, case: Case, verdict_mark: int, seconds: float) -> Measurements:
+        measured = await self._inner.measure(case, verdict_mark, seconds)
         kept = [one for one in measured.signals if one.name not in self._given]
         return replace(measured, signals=(*kept, *self._given.values()))
 

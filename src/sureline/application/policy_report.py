@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sureline.application.policies import is_human
+from sureline.core.opinions.deductions import deductions_of, highest_composite
 from sureline.core.statistics.binomial import labels_needed, smallest_band
 from sureline.core.values.certificate import ErrorRate
-from sureline.core.values.policy import Policy
+from sureline.core.values.policy import Policy, SlicePolicy
 
 SHARE_BY_LABELS = ((100, 0.16), (200, 0.30), (500, 0.52), (1000, 0.64), (2000, 0.74), (5000, 0.82))
 """Share of the automation that perfect knowledge would allow, by number of labels.
@@ -33,6 +36,19 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeductionReport:
+    """A failure mode of a self-evaluation: `highest` is the best score an output with it can get.
+
+    That is the composite where the self-evaluation finds nothing else and all other signals are 1.
+    """
+
+    id: str
+    points: int
+    highest: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceReport:
     """What one slice needs: fewest labels in the automated band by number of errors in it.
 
@@ -48,6 +64,7 @@ class SliceReport:
     labels_by_errors: tuple[int, int, int]
     expectations: tuple[Expectation, ...]
     measurement_hash: str
+    deductions: tuple[DeductionReport, ...] = ()
 
 
 def policy_report(policy: Policy) -> tuple[SliceReport, ...]:
@@ -80,4 +97,15 @@ def _slice_report(policy: Policy, key: str, family: int) -> SliceReport:
             for labels, share in SHARE_BY_LABELS
         ),
         measurement_hash=policy.measurement_hashes[key],
+        deductions=tuple(_deductions(one)),
     )
+
+
+def _deductions(policy: SlicePolicy) -> Iterator[DeductionReport]:
+    """Yield what a slice's self-evaluation looks for, in the order of the file."""
+    if policy.self_evaluation is None:
+        return
+    share = policy.weights.get("self_evaluation", 0.0) / math.fsum(policy.weights.values())
+    for one in deductions_of(policy.self_evaluation.deductions):
+        highest = highest_composite(one.points, share)
+        yield DeductionReport(id=one.id, points=one.points, highest=highest, text=one.text)

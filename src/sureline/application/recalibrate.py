@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sureline.application.current import active_calibration
 from sureline.application.holding import CALIBRATION, readable_share
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Activation, Registry
+from sureline.application.stored_calibration import active_calibration
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.calibrate import SliceCalibration as SliceCalibration
 from sureline.core.learning.calibrate import SliceLabels, calibrate
@@ -45,6 +45,7 @@ class Calibration:
     created_at: datetime
     slices: tuple[SliceCalibration, ...]
     measurement_hashes: Mapping[str, str]
+    base_measurements: Mapping[str, str]
     earlier: Mapping[str, Any]
     given: Mapping[str, int]
     routes: Mapping[str, Mapping[str, int]]
@@ -82,7 +83,8 @@ class Recalibrator:
         labels = await self._labels(policy, self.clock.now())
         data_hash = _digest([[key, labels_hash(rows)] for key, rows in labels.items()])
         earlier = await active_calibration(self.registry, self.workspace)
-        calibration_id = f"cal_{_digest([self.workspace, policy.hash, data_hash])[:24]}"
+        about = [self.workspace, policy.hash, dict(policy.measurement_hashes), data_hash]
+        calibration_id = f"cal_{_digest(about)[:24]}"
         now, kept = await self._begun(calibration_id)
         kept = earlier.get("maps", {}) if kept is None else kept
         return Calibration(
@@ -93,6 +95,7 @@ class Recalibrator:
             created_at=now,
             slices=self._calibrate(policy, labels, now),
             measurement_hashes=policy.measurement_hashes,
+            base_measurements=policy.base_measurements,
             earlier=kept,
             given=await self._given(policy, labels, now),
             routes=await self.ledger.route_counts(self.workspace),
@@ -220,6 +223,7 @@ def calibration_json(calibration: Calibration) -> dict[str, Any]:
             for one in calibration.slices
             if isinstance(one.verdict, Uncertified)
         ],
+        "base_measurements": dict(calibration.base_measurements),
         "maps": {one.slice_key: _maps_json(calibration, one) for one in calibration.slices},
         "labels": {one.slice_key: dict(one.labels) for one in calibration.slices},
         "reliability": {one.slice_key: asdict(one.reliability) for one in calibration.slices},

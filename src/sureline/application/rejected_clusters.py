@@ -6,13 +6,12 @@ What is read of the payloads is shown to whoever reads the report and is stored 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sureline.application.history import case_text
+from sureline.application.case_vectors import stored_case_text
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.latest_cases import LatestCases
 from sureline.application.ports.ledger import Ledger
@@ -21,7 +20,6 @@ from sureline.core.learning.clusters import FEWEST, Cluster, Clustering, Vectors
 from sureline.core.learning.slice_facts import Share
 from sureline.core.learning.telling_words import TellingWord, telling_words, words_of
 from sureline.core.values.policy import SlicePolicy
-from sureline.core.values.proposal import Proposal, SourceText
 
 MOST = 2_000
 """Latest labelled cases that are compared."""
@@ -128,19 +126,7 @@ def _usable(cases: Sequence[PastCase]) -> tuple[list[PastCase], Vectors]:
 
 
 def _words(request: bytes, policy: SlicePolicy) -> frozenset[str]:
-    given = json.loads(request)
-    text = case_text(
-        Proposal(
-            slice_key=given.get("slice_key", ""),
-            task=given.get("task", ""),
-            output=given.get("output"),
-            source=tuple(
-                SourceText(ref=one["ref"], text=one["text"], trusted=one["trusted"])
-                for one in given.get("source", ())
-            ),
-        ),
-        policy,
-    )
+    text = stored_case_text(request, policy)
     return words_of(text.task) | words_of(text.content)
 
 

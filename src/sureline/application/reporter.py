@@ -12,9 +12,12 @@ from sureline.application.calibration_report import (
     Scores,
     SliceReport,
 )
-from sureline.application.current import active_certificates
+from sureline.application.current import Current, current_of
 from sureline.application.holding import holding
 from sureline.application.mistakes import MistakeReader
+from sureline.application.model_words import model_notes
+from sureline.application.models_seen import models_seen
+from sureline.application.opinion_reader import OpinionReader
 from sureline.application.ports.latest_cases import LatestCases
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.recalibrate import Calibration, Recalibrator
@@ -29,8 +32,9 @@ from sureline.application.slice_sources import (
     score_band,
     slice_facts,
 )
+from sureline.application.stored_calibration import active_calibration, certificates_of
 from sureline.application.watch import SliceWatch, Watcher
-from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
 from sureline.core.learning.suggestions import (
@@ -39,9 +43,8 @@ from sureline.core.learning.suggestions import (
 )
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
-from sureline.core.values.certificate import Certificate
 from sureline.core.values.periods import day_number, first_day_of, week_number
-from sureline.core.values.policy import Mode, Policy
+from sureline.core.values.policy import Mode
 
 POINTS = 60
 """Points of a risk-coverage curve that are drawn."""
@@ -73,7 +76,9 @@ class Reporter:
         policy, registry = await self.recalibrator.policies.latest(), self.recalibrator.registry
         days = await self.ledger.route_days(calibration.workspace)
         held = await holding(registry, calibration.workspace)
-        certificates = await active_certificates(registry, calibration.workspace)
+        stored = await active_calibration(registry, calibration.workspace)
+        certificates = certificates_of(stored, calibration.workspace)
+        seen = await models_seen(registry, calibration.workspace)
         watched = await replace(self.watcher, acts=False).watch()
         watches = {one.slice_key: one for one in watched.slices}
         known = held.full == calibration.id and held.staged is None
@@ -81,9 +86,8 @@ class Reporter:
         slices = []
         for one in calibration.slices:
             key = one.slice_key
-            sources = await self._read(
-                policy, one, certificates.get(key), days, watches.get(key), activate
-            )
+            current = current_of(policy, key, certificates.get(key), stored, seen)
+            sources = await self._read(current, one, days, watches.get(key), activate)
             slices.append(await self._slice(sources))
         return CalibrationReport(
             at=watched.at,
@@ -93,31 +97,24 @@ class Reporter:
             active=held.full,
             slices=tuple(slices),
             routes=route_rates(days),
-            notes=NOTES,
+            notes=(*model_notes(policy, seen), *NOTES),
         )
 
     async def _read(
         self,
-        policy: Policy,
+        current: Current,
         one: SliceCalibration,
-        certificate: Certificate | None,
         days: Sequence[RouteDay],
         watch: SliceWatch | None,
         activate: str | None,
     ) -> SliceSources:
         key, now = one.slice_key, self.recalibrator.clock.now()
-        slice_policy, measurement = policy.slices[key], policy.measurement_hashes[key]
+        slice_policy, measurement = current.policy, current.measurement_hash
         return SliceSources(
             policy=slice_policy,
             measurement=measurement,
             calibrated=one,
-            threshold=threshold_now(
-                slice_policy,
-                certificate,
-                measurement_hash=measurement,
-                stakes=slice_policy.stakes,
-                now=now,
-            ),
+            threshold=current.threshold(slice_policy.stakes, now),
             labels=await self.ledger.label_counts(
                 self.recalibrator.workspace,
                 key,
@@ -132,18 +129,15 @@ class Reporter:
         )
 
     async def _slice(self, of: SliceSources) -> SliceReport:
-        one, policy = of.calibrated, of.policy
-        mistakes = await MistakeReader(
-            ledger=self.ledger, workspace=self.recalibrator.workspace
-        ).read(
-            one.slice_key,
-            of.measurement,
-            since=of.now - timedelta(days=policy.window_days),
-            band=score_band(of),
+        one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
+        since = of.now - timedelta(days=policy.window_days)
+        mistakes = await MistakeReader(ledger=self.ledger, workspace=workspace).read(
+            one.slice_key, of.measurement, since=since, band=score_band(of)
         )
-        clusters = ClusterReader(
-            ledger=self.ledger, cases=self.cases, workspace=self.recalibrator.workspace
+        opinions = await OpinionReader(ledger=self.ledger, workspace=workspace).read(
+            policy, of.measurement, since=since
         )
+        clusters = ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
         facts = slice_facts(of, mistakes)
         suggestions = suggest(facts)
         return SliceReport(
@@ -170,6 +164,7 @@ class Reporter:
             routes=route_rates(of.days),
             mistakes=mistakes,
             clusters=await clusters.read(one.slice_key, policy),
+            opinions=opinions,
             watch=of.watch,
         )
 

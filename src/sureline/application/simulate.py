@@ -14,12 +14,18 @@ from math import isfinite
 
 import numpy as np
 
-from sureline.application.current import active_calibration, certificates_of, maps_of
+from sureline.application.models_seen import measured_by, models_seen
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, PastDecision
 from sureline.application.ports.registry import Registry
 from sureline.application.recorded import differing_signals, recorded
+from sureline.application.stored_calibration import (
+    active_calibration,
+    certificates_of,
+    maps_of,
+)
+from sureline.core.gate.answered import ModelsSeen
 from sureline.core.gate.calibrating import NO_MAPS
 from sureline.core.learning.replay import Recorded, Trial, replay
 from sureline.core.learning.simulation import Simulation
@@ -62,12 +68,13 @@ class Gaps:
 
     `stale` were measured under other settings and taken as recorded; `absent` have a weight and
     no record, so that a person decides; `unknown_policy` were made under a policy that the store
-    does not have.
+    does not have. `other_models` were measured by other models than answer now.
     """
 
     stale: Counter[str] = field(default_factory=Counter)
     absent: Counter[str] = field(default_factory=Counter)
     unknown_policy: int = 0
+    other_models: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +110,19 @@ class Simulator:
 
     async def simulate(self, change: Change) -> tuple[SliceSimulation, ...]:
         """Return each slice's replay, by name. Raises UnknownSlice, PolicyError, StoreError."""
-        tried = await self.policies.latest() if change.policy is None else change.policy
+        seen = await models_seen(self.registry, self.workspace)
+        tried = measured_by(change.policy or await self.policies.latest(), seen)
         if change.slice_key is not None and change.slice_key not in tried.slices:
             known = ", ".join(sorted(tried.slices))
             raise UnknownSlice(f"no slice {change.slice_key!r} (there is: {known})", field="slice")
         keys = sorted(tried.slices) if change.slice_key is None else [change.slice_key]
-        return tuple([await self._slice(tried, key, change) for key in keys])
+        return tuple([await self._slice(tried, key, change, seen) for key in keys])
 
-    async def _slice(self, tried: Policy, key: str, change: Change) -> SliceSimulation:
+    async def _slice(
+        self, tried: Policy, key: str, change: Change, seen: ModelsSeen
+    ) -> SliceSimulation:
         trial = await self._trial(tried, key, change)
-        past = _Past(self, tried, key, change.since)
+        past = _Past(self, tried, key, change.since, seen)
         held, missing = trial.certificate, None
         if held is None and trial.threshold is None:
             verdict = await _certified(past, trial, tried)
@@ -168,12 +178,18 @@ class _Past:
     """One slice's decisions, with the policies that they were made under."""
 
     def __init__(
-        self, simulator: Simulator, tried: Policy, key: str, since: datetime | None
+        self,
+        simulator: Simulator,
+        tried: Policy,
+        key: str,
+        since: datetime | None,
+        seen: ModelsSeen,
     ) -> None:
         self.key = key
         self.workspace = simulator.workspace
         self._simulator, self._since = simulator, since
         self._content = tried.raw["slices"][key]
+        self._seen = seen
         self._known: dict[str, tuple[Policy | None, frozenset[str]]] = {}
 
     async def decisions(self, gaps: Gaps) -> AsyncIterator[tuple[Recorded, frozenset[str]]]:
@@ -184,7 +200,17 @@ class _Past:
         async for past in stream:
             policy, stale = await self._made_under(past.policy_hash)
             gaps.unknown_policy += policy is None
-            yield recorded(past, policy), stale
+            one = recorded(past, policy)
+            if policy is not None and self._measured_by_others(policy, past):
+                gaps.other_models += 1
+                # What another model's scores were worth certifies nothing about this one's.
+                one = replace(one, certifies=False)
+            yield one, stale
+
+    def _measured_by_others(self, policy: Policy, past: PastDecision) -> bool:
+        """Tell whether other models answered then than do now, or another generator was named."""
+        then = measured_by(policy, self._seen).measurement_hashes.get(self.key)
+        return then is not None and then != past.measurement_hash
 
     async def _made_under(self, policy_hash: str) -> tuple[Policy | None, frozenset[str]]:
         if policy_hash not in self._known:

@@ -1,4 +1,4 @@
-"""Watch every slice: the guard on audited precision, drift of scores, automation (L3, L4)."""
+"""Watch every slice: audited precision, drift of scores, automation, second opinions (L3-L5)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from sureline.application.audit import MOST
-from sureline.application.current import CALIBRATION
+from sureline.application.holding import CALIBRATION
 from sureline.application.logbook import automation
+from sureline.application.opinion_health import HealthReader, HealthReport, health_json
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
@@ -67,10 +68,11 @@ class SliceWatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchReport:
-    """What was seen of all slices of the policy, `at` a moment."""
+    """What was seen of all slices of the policy, and of their second opinions, `at` a moment."""
 
     at: datetime
     slices: tuple[SliceWatch, ...]
+    opinions: HealthReport
 
     @property
     def tripped(self) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class WatchReport:
     @property
     def calm(self) -> bool:
         """Tell whether nothing tripped and nothing alarms."""
-        return not self.tripped and not self.drifted
+        return not self.tripped and not self.drifted and not self.opinions.alarms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ class Watcher:
     ledger: Ledger
     registry: Registry
     policies: PolicyBook
+    opinions: HealthReader
     clock: Clock
     workspace: str
     settings: WatchSettings = field(default_factory=WatchSettings)
@@ -121,7 +124,7 @@ class Watcher:
             )
             for key in sorted(policy.slices)
         ]
-        return WatchReport(at=now, slices=tuple(slices))
+        return WatchReport(at=now, slices=tuple(slices), opinions=await self.opinions.read())
 
     async def _look(
         self,
@@ -239,6 +242,7 @@ def watch_json(report: WatchReport) -> dict[str, Any]:
         "at": report.at.isoformat(),
         "tripped": list(report.tripped),
         "drifted": list(report.drifted),
+        "opinions": health_json(report.opinions),
         "slices": [_slice_json(one) for one in report.slices],
     }
 

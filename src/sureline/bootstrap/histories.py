@@ -1,28 +1,113 @@
-"""Wire the search in past cases."""
+"""Wire the search in past cases, and what embeds them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.util import find_spec
+
 from sureline.adapters.embedders.hashing import HashingEmbedder
+from sureline.adapters.search.check import CheckReport, check
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store
+from sureline.application.fixed_model import FixedModel
+from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.history import HistorySource
-from sureline.application.ports.embedder import Embedder
+from sureline.application.ports.embedder import Embedder, EmbeddingModel
+from sureline.application.ports.registry import Activation
 from sureline.bootstrap.plugins import Plugins
+from sureline.core.values.policy import SlicePolicy
+from sureline.errors import EmbeddingFailed, MissingExtra, PolicyError
+
+HASHING = "hashing"
+LOCAL = "local"
 
 
 def chosen_embedder(plugins: Plugins) -> Embedder:
-    """Return the program's own embedder, or the built-in one."""
+    """Return the program's own embedder, or the built-in one: what `hashing` stands for."""
     return plugins.embedder or HashingEmbedder()
 
 
-def open_history(store: Store, plugins: Plugins) -> HistorySource:
+def embedding_models(plugins: Plugins) -> Callable[[str], EmbeddingModel]:
+    """Return what knows embedders by the name that a policy has for them; each is opened once.
+
+    A program's own embedder takes the place of `hashing`, so it serves every slice whose policy
+    names no other. Raises MissingExtra where a name needs what is not installed.
+    """
+    opened = plugins.opened_models
+
+    def model_for(name: str) -> EmbeddingModel:
+        if name not in opened:
+            opened[name] = _open_model(name, plugins)
+        return opened[name]
+
+    return model_for
+
+
+def _open_model(name: str, plugins: Plugins) -> EmbeddingModel:
+    if name == HASHING:
+        return FixedModel(name, chosen_embedder(plugins))
+    # Imported here: a gate that names neither needs none of what is behind them.
+    if name == LOCAL:
+        from sureline.adapters.embedders.sentence import SentenceEmbedder
+
+        return FixedModel(name, SentenceEmbedder())
+    from sureline.adapters.embedders.remote import RemoteModel
+    from sureline.adapters.models.embeddings import PydanticAIEmbeddings
+
+    return RemoteModel(name, PydanticAIEmbeddings(plugins.limits, plugins.clock))
+
+
+def check_embedder(key: str, policy: SlicePolicy) -> None:
+    """Refuse an embedder that cannot work here, before anything is decided.
+
+    Raises MissingExtra naming slice and extra, and PolicyError where the local model's files are
+    not those that are pinned. Whether a remote model answers is not asked.
+    """
+    name = policy.history.embedder
+    if name == HASHING or policy.weights.get("history", 0.0) <= 0.0:
+        return
+    if name != LOCAL:
+        if find_spec("pydantic_ai") is None:
+            raise MissingExtra(
+                f"slice {key}: history.embedder {name!r} is asked over the network, which needs "
+                "the extra `models`; install sureline[models]"
+            )
+        return
+    from sureline.adapters.embedders.model_files import check_files, model_folder
+
+    try:
+        check_files(model_folder())
+    except (EmbeddingFailed, MissingExtra) as error:
+        kind = MissingExtra if isinstance(error, MissingExtra) else PolicyError
+        raise kind(f"slice {key}: history.embedder is `local`: {error}") from None
+
+
+def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySource:
     """Wire the search in past cases."""
-    embedder = chosen_embedder(plugins)
-    return HistorySource(embedder=embedder, index=case_index(store, embedder, plugins))
 
+    async def remade() -> Activation | None:
+        return await store.registry.active(workspace, REEMBEDDED)
 
-def case_index(store: Store, embedder: Embedder, plugins: Plugins) -> ExactCaseIndex:
-    """Open the index of one embedder's vectors."""
-    return ExactCaseIndex(
-        store.ledger, embedder.model_id, dimension=embedder.dimension, most=plugins.most_cases
+    return HistorySource(
+        model_for=embedding_models(plugins),
+        open_index=lambda model_id, dimension: case_index(store, model_id, dimension, plugins),
+        remade=remade,
     )
+
+
+def case_index(store: Store, model_id: str, dimension: int, plugins: Plugins) -> ExactCaseIndex:
+    """Open the index of one embedding model's vectors."""
+    return ExactCaseIndex(store.ledger, model_id, dimension=dimension, most=plugins.most_cases)
+
+
+async def check_cases(store: Store, plugins: Plugins) -> CheckReport:
+    """Rebuild the search in past cases, of every model there is, and compare it with the ledger."""
+    report = CheckReport(cases=0, expected=0, queries=0, disagreements=0)
+    for model_id, dimension in await store.remade.models():
+        index = case_index(store, model_id, dimension, plugins)
+        try:
+            await index.refresh()
+            report += await check(index, store.ledger)
+        finally:
+            index.close()
+    return report

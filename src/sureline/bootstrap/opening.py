@@ -12,9 +12,11 @@ from sureline.application.label import Labeller
 from sureline.application.measure import Measurer
 from sureline.application.models_seen import ModelWatch
 from sureline.application.policies import PolicyBook
+from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.wait import Waiter
+from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
 from sureline.bootstrap.opinions import judge_of, model_client_of, opinion_sources
 from sureline.bootstrap.plugins import Plugins
@@ -41,6 +43,8 @@ def open_services(
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     desk = _desk(store, currents, plugins, workspace)
+    client = model_client_of(plugins)
+    decider = _decider(store, currents, plugins, client, workspace)
     return Services(
         store=store,
         ledger=store.ledger,
@@ -49,7 +53,10 @@ def open_services(
         clock=plugins.clock,
         policies=policies,
         currents=currents,
-        decider=_decider(store, currents, plugins, workspace),
+        decider=decider,
+        canaries=open_canaries(
+            store, policies, decider.models, plugins, client=client, workspace=workspace
+        ),
         consumer=Consumer(
             ledger=store.ledger,
             currents=currents,
@@ -102,16 +109,17 @@ def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
     )
 
 
-def _decider(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> Decider:
+def _decider(
+    store: Store, currents: Currents, plugins: Plugins, client: ModelClient, workspace: str
+) -> Decider:
     """Wire the gate's main use case."""
-    client = model_client_of(plugins)
     return Decider(
         ledger=store.ledger,
         currents=currents,
         measurer=Measurer(
             sources=plugins.signals,
             opinions=opinion_sources(plugins, client),
-            history=open_history(store, plugins),
+            history=open_history(store, plugins, workspace),
             validators=_validators(plugins),
         ),
         judge=judge_of(plugins, client),

@@ -5,24 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
+from sureline.adapters.models.client import PydanticAIClient
+from sureline.application.opinions.consistency import ConsistencySource
 from sureline.application.opinions.judge import ModelJudge
 from sureline.application.opinions.self_evaluation import SelfEvaluator
-from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
+from sureline.application.opinions.token_probability import TokenProbability
+from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import Judge, Opinion
+from sureline.bootstrap.histories import embedding_models
 from sureline.bootstrap.plugins import Plugins
-from sureline.errors import ModelFailed
-
-
-class _NoModels:
-    """Stands in until a client can be made."""
-
-    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
-        raise ModelFailed("not_installed")
 
 
 def model_client_of(plugins: Plugins) -> ModelClient:
     """Return what asks models: the program's own client, or the providers' (made at first use)."""
-    return plugins.model_client or _NoModels()
+    return plugins.model_client or PydanticAIClient(plugins.limits, plugins.clock)
 
 
 def judge_of(plugins: Plugins, client: ModelClient) -> Judge:
@@ -33,7 +29,11 @@ def judge_of(plugins: Plugins, client: ModelClient) -> Judge:
 def opinion_sources(plugins: Plugins, client: ModelClient) -> Sequence[Opinion]:
     """Return the signals that models give, without those that a plug-in brings."""
     plugged = {source.name for source in plugins.signals}
-    own: tuple[Opinion, ...] = (SelfEvaluator(client=client, new_nonce=new_nonce),)
+    own: tuple[Opinion, ...] = (
+        SelfEvaluator(client=client, new_nonce=new_nonce),
+        ConsistencySource(client=client, new_nonce=new_nonce, model_for=embedding_models(plugins)),
+        TokenProbability(),
+    )
     return tuple(one for one in own if one.name not in plugged)
 
 

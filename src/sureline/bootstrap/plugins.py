@@ -10,7 +10,7 @@ from sureline.adapters.clock import SystemClock
 from sureline.adapters.ids import new_id
 from sureline.application.jobs import JobSettings
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.embedder import Embedder
+from sureline.application.ports.embedder import Embedder, EmbeddingModel
 from sureline.application.ports.models import ModelClient, ModelLimits
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
@@ -37,3 +37,7 @@ class Plugins:
     hard_switch: HardSwitch = field(default_factory=EnvironmentSwitch)
     jobs: JobSettings = field(default_factory=JobSettings)
     new_id: Callable[[], str] = new_id
+    opened_models: dict[str, EmbeddingModel] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Embedding models by name, opened once for all that uses them."""

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from sureline.adapters.jobs.embedded import EmbeddedJobs
-from sureline.adapters.search.check import CheckReport, check
+from sureline.adapters.search.check import CheckReport
 from sureline.adapters.storage.store import Store
 from sureline.application.audit import Auditor
 from sureline.application.calibrations import Calibrations
+from sureline.application.canaries import Canaries
 from sureline.application.consume import Consumer
 from sureline.application.current import Currents
 from sureline.application.decide import Decider
 from sureline.application.jobs import scheduled_jobs
 from sureline.application.label import Labeller
 from sureline.application.logbook import Logbook
+from sureline.application.opinion_health import HealthReader
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.jobs import Jobs
@@ -24,11 +26,12 @@ from sureline.application.ports.keys import Keys
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
-from sureline.bootstrap.histories import case_index, chosen_embedder
+from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
 
@@ -48,6 +51,7 @@ class Services:
     policies: PolicyBook
     currents: Currents
     decider: Decider
+    canaries: Canaries
     consumer: Consumer
     labeller: Labeller
     recalibrator: Recalibrator
@@ -79,12 +83,19 @@ class Services:
         return Logbook(ledger=self.ledger, registry=self.registry, workspace=self.workspace)
 
     @property
+    def opinion_health(self) -> HealthReader:
+        """Return what reads how second opinions are doing."""
+        counts = self.store.opinions
+        return HealthReader(counts=counts, clock=self.clock, workspace=self.workspace)
+
+    @property
     def watcher(self) -> Watcher:
         """Return what watches precision, scores and automation."""
         return Watcher(
             ledger=self.ledger,
             registry=self.registry,
             policies=self.policies,
+            opinions=self.opinion_health,
             clock=self.clock,
             workspace=self.workspace,
         )
@@ -101,7 +112,7 @@ class Services:
         settings = self.plugins.jobs
         return EmbeddedJobs(
             store=self.store.jobs,
-            jobs=scheduled_jobs(self.watcher, self.recalibrator, settings),
+            jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, settings),
             clock=self.clock,
             owner=self.plugins.new_id(),
             workspace=self.workspace,
@@ -119,14 +130,22 @@ class Services:
         policy = await self.policies.latest()
         check_sources(policy, self.plugins)
 
+    @property
+    def reembedder(self) -> Reembedder:
+        """Return what makes vectors anew after a change of embedder."""
+        return Reembedder(
+            ledger=self.ledger,
+            remade=self.store.remade,
+            registry=self.registry,
+            policies=self.policies,
+            clock=self.clock,
+            workspace=self.workspace,
+            model_for=embedding_models(self.plugins),
+        )
+
     async def check_cases(self) -> CheckReport:
         """Rebuild the search in past cases and compare it with the ledger (H15)."""
-        index = case_index(self.store, chosen_embedder(self.plugins), self.plugins)
-        try:
-            await index.refresh()
-            return await check(index, self.ledger)
-        finally:
-            index.close()
+        return await check_cases(self.store, self.plugins)
 
     def close(self) -> None:
         """Write what is pending and let go of the store."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from sureline.bootstrap.histories import check_embedder
 from sureline.bootstrap.plugins import Plugins
 from sureline.core.values.policy import Policy, SlicePolicy
 from sureline.errors import MissingExtra, PolicyError
@@ -15,7 +16,7 @@ def check_sources(policy: Policy, plugins: Plugins) -> None:
     """Refuse a policy that counts on a signal which nothing measures.
 
     Raises PolicyError naming the slice, the signal and what would measure it, and MissingExtra
-    where it names models and what asks them is not installed.
+    where it names models or embedders and what they need is not installed.
     """
     plugged = {source.name for source in plugins.signals}
     for key, slice_policy in policy.slices.items():
@@ -28,6 +29,7 @@ def check_sources(policy: Policy, plugins: Plugins) -> None:
                     f"it here; plug in a source of that name, or give it no weight"
                 )
         _check_models(key, slice_policy, asked - plugged, plugins)
+        check_embedder(key, slice_policy)
         model = slice_policy.checks.model
         if model is not None and model not in plugins.models:
             raise PolicyError(

@@ -48,6 +48,12 @@ COMMANDS = {
         "sureline.cli.calibration:calibration_app", "Activate calibrations, and take them back."
     ),
     "watch": Entry("sureline.cli.watch:watch", "Test precision and scores of every slice now."),
+    "canaries": Entry(
+        "sureline.cli.canaries:canaries_app", "Examine judges and evaluators with bad outputs."
+    ),
+    "opinions": Entry(
+        "sureline.cli.opinions:opinions", "Show how judges and evaluators do, model by model."
+    ),
     "logbook": Entry("sureline.cli.logbook:logbook", "List what changed, when and by whom."),
     "certify": Entry("sureline.cli.certify:certify", "Certify a threshold from a file; no store."),
     "cost": Entry("sureline.cli.cost:cost", "Estimate what a gate would save."),
@@ -61,6 +67,9 @@ COMMANDS = {
     ),
     "policy": Entry(
         "sureline.cli.policy:policy_app", "Check, show, compare and activate policies."
+    ),
+    "reembed": Entry(
+        "sureline.cli.reembed:reembed", "Embed past decisions anew after a change of embedder."
     ),
     "ledger": Entry(
         "sureline.cli.ledger:ledger_app", "Verify, export and erase what was recorded."

@@ -1,4 +1,4 @@
-"""`sureline init`: a policy and proposals to start from."""
+"""`sureline init`: a policy, proposals and deductions to start from."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sureline.cli.options import JsonOption
 from sureline.cli.output import print_json, say
 from sureline.errors import InvalidInput
 
-STARTER_FILES = ("policy.yaml", "proposals.jsonl")
+STARTER_FILES = ("policy.yaml", "proposals.jsonl", "deductions.yaml")
 
 
 def init(
     folder: Annotated[Path, typer.Argument(help="Where; made if it is not there.")] = Path(),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a starter policy and example proposals; what is there already is never touched."""
+    """Write a starter policy, proposals and deductions; what is there already is never touched."""
     targets = [folder / name for name in STARTER_FILES]
     for target in targets:
         if target.exists():

@@ -7,12 +7,21 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from sureline.errors import SurelineError
 
 JSON_FLAG = "sureline.json"
 """Under which key a command's context says that errors are to be JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """A cell of a table with a colour, which it has on a terminal only."""
+
+    text: str
+    style: str
 
 
 def print_json(value: Any) -> None:
@@ -62,9 +71,10 @@ def report_error(error: SurelineError, *, as_json: bool) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Write a table: drawn on a terminal, aligned plain columns elsewhere."""
-    cells = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
+    cells = [[_cell_text(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        _draw(title, columns, cells)
+        styles = [[cell.style if isinstance(cell, Shaded) else "" for cell in row] for row in rows]
+        _draw(title, columns, cells, styles)
         return
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     sys.stdout.write(title + "\n")
@@ -73,7 +83,18 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
         sys.stdout.write("  ".join(padded).rstrip() + "\n")
 
 
-def _draw(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+def _cell_text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return visible(cell.text if isinstance(cell, Shaded) else str(cell))
+
+
+def _draw(
+    title: str,
+    columns: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    styles: Sequence[Sequence[str]],
+) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -81,8 +102,9 @@ def _draw(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) ->
     table = Table(title=title, title_justify="left")
     for name in columns:
         table.add_column(name)
-    for row in cells:
-        table.add_row(*(Text(cell) for cell in row))  # Text: cells are never markup
+    for row, shades in zip(cells, styles, strict=True):
+        shown = (Text(cell, style=shade) for cell, shade in zip(row, shades, strict=True))
+        table.add_row(*shown)  # Text: cells are never markup
     Console().print(table)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.policies import PolicyBook
-from sureline.application.policy_diff import PolicyChange, policy_diff, remeasured
+from sureline.application.policy_diff import (
+    PolicyChange,
+    embedded_otherwise,
+    newly_embedded,
+    policy_diff,
+    remeasured,
+)
 from sureline.application.policy_report import SliceReport, policy_report
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.bootstrap import Services, load_policy
@@ -41,11 +48,14 @@ NoteOption = Annotated[str, typer.Option("--note", help="Why; it is recorded.")]
 def check(file: FileArgument, as_json: JsonOption = False) -> None:
     """Say what is wrong with a file, or what it needs before anything is automated; no store."""
     loaded = load_policy(file)
-    report = policy_report(loaded.policy)
+    report, hints = policy_report(loaded.policy), embedded_otherwise(loaded.policy)
     if as_json:
-        print_json({**_loaded_json(loaded), "slices": [asdict(one) for one in report]})
+        warnings = [*loaded.warnings, *hints]
+        slices = [asdict(one) for one in report]
+        print_json({**_loaded_json(loaded), "warnings": warnings, "slices": slices})
         return
     _show_loaded(loaded)
+    _note_all(hints)
     _show_report(report)
 
 
@@ -88,6 +98,8 @@ def diff(
         say("the two policies say the same")
     if ended:
         say(f"scores would be measured differently, so certificates would end: {', '.join(ended)}")
+    for line in newly_embedded(old, new):
+        say(line)
 
 
 @policy_app.command("propose")
@@ -124,15 +136,20 @@ def activate(
     """Make a policy current in every process; a file is proposed first."""
     named = acting(by)
 
-    async def work(services: Services) -> Policy:
+    async def work(services: Services) -> tuple[Policy, Sequence[str]]:
         book = services.policies
+        before = None if await book.active_hash() is None else await book.latest()
         if _is_file(name):
             loaded = await book.propose(Path(name), by=named)
             _warn(loaded)
-            return await book.activate(loaded.policy.hash, by=named, note=why)
-        return await book.activate(await book.find(name), by=named, note=why)
+            wanted = loaded.policy.hash
+        else:
+            wanted = await book.find(name)
+        after = await book.activate(wanted, by=named, note=why)
+        return after, () if before is None else newly_embedded(before, after)
 
-    policy = on_store(work, store=store, workspace=workspace, create=True)
+    policy, changed = on_store(work, store=store, workspace=workspace, create=True)
+    _note_all(changed)
     if as_json:
         print_json({"active": policy.hash, "by": named, "note": why})
     else:
@@ -197,7 +214,11 @@ def _loaded_json(loaded: LoadedPolicy) -> dict[str, Any]:
 
 
 def _warn(loaded: LoadedPolicy) -> None:
-    for warning in loaded.warnings:
+    _note_all(loaded.warnings)
+
+
+def _note_all(warnings: Sequence[str]) -> None:
+    for warning in warnings:
         note(f"warning: {warning}")
 
 
@@ -213,9 +234,23 @@ def _show_report(report: Sequence[SliceReport]) -> None:
         [(one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors) for one in report],
     )
     for one in report:
+        if one.deductions:
+            _show_deductions(one)
+    for one in report:
         if not one.may_automate:
             say(f"{one.slice_key}: people decide everything")
             continue
         told = ", ".join(f"{at.share:.0%} after {at.labels}" for at in one.expectations)
         origin = " (scaled from target 0.95)" if one.expectations[0].scaled else ""
         say(f"{one.slice_key}: labels and the share of possible automation{origin}: {told}")
+
+
+def _show_deductions(report: SliceReport) -> None:
+    print_table(
+        f"{report.slice_key}: what the self-evaluation looks for, and the best score that is left",
+        ("id", "points", "score left", "when it applies"),
+        [
+            (one.id, one.points, f"{one.highest:.3g}", textwrap.shorten(one.text, 60))
+            for one in report.deductions
+        ],
+    )

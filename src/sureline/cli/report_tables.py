@@ -9,6 +9,7 @@ from sureline.application.calibration_report import CalibrationReport, Quality, 
 from sureline.application.mistakes import Mistakes
 from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.watch import SliceWatch
+from sureline.cli.opinion_tables import show_opinions
 from sureline.cli.output import print_table, say
 from sureline.core.learning.suggestions import Advice
 from sureline.core.values.threshold_text import threshold_text
@@ -31,6 +32,9 @@ def show_report(report: CalibrationReport) -> None:
             say(f"{word}: {one.slice_key}. {one.suggestions[0].sentence}")
             if one.command is not None:
                 say(f"    to do so: {one.command}")
+    for key, misled in report.misleading:
+        say(f"consistent but wrong: {key}. {misled.sentence}")
+        say(f"    {misled.advice}")
     print_table(
         f"Slices (calibration {report.calibration}, active: {report.active or 'none'})",
         ("slice", "labels", "right", "acts alone", "from", "certificate, or what is missing"),
@@ -80,6 +84,7 @@ def _show_slice(one: SliceReport) -> None:
     )
     labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
     say(f"labels: {labels or 'none'}")
+    show_opinions(one.opinions)
     _show_guard(one.watch)
     for lever in one.levers:
         towards = "" if lever.towards is None else f" (the figures speak for {lever.towards})"

@@ -10,14 +10,17 @@ from typing import Annotated
 import typer
 
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import JobThread, Services, Ticking, open_services
+from sureline.bootstrap import (
+    JobThread,
+    Services,
+    open_services,
+    policy_thread,
+    sweep_thread,
+)
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
 from sureline.errors import InvalidInput
-
-SWEEP_SECONDS = 1.0
-"""How often leases, deadlines and verdicts that are due are looked for."""
 
 
 def serve(
@@ -34,6 +37,9 @@ def serve(
     workspace: WorkspaceOption = "default",
 ) -> None:
     """Answer over HTTP until told to stop, and run the periodic jobs meanwhile.
+
+    A change of the policy file, or of a file that it names, is checked, proposed and told of; it
+    holds once somebody activates it.
 
     The first start prints an admin key, this once. See docs/reference/http.md.
     """
@@ -56,8 +62,11 @@ def serve(
                 note("this is the first admin key; it is shown this once: keep it now")
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
-            sweeping = Ticking(services.desk.settle, name="queue", tick=SWEEP_SECONDS)
-            with JobThread(services.jobs) if jobs else nullcontext(), sweeping:
+            with (
+                JobThread(services.jobs) if jobs else nullcontext(),
+                policy_thread(services, policy, note) if policy else nullcontext(),
+                sweep_thread(services),
+            ):
                 HttpServer(create_app(services)).run(sockets=[listener])
     finally:
         services.close()

@@ -153,6 +153,7 @@ def _json(one: SliceSimulation, prices: Prices) -> dict[str, Any]:
             "stale": dict(one.gaps.stale),
             "absent": dict(one.gaps.absent),
             "unknown_policy": one.gaps.unknown_policy,
+            "other_models": one.gaps.other_models,
         },
     }
 
@@ -215,6 +216,18 @@ def _sentences(one: SliceSimulation) -> Iterator[str]:
         )
 
 
+def _foreign(one: SliceSimulation) -> Iterator[str]:
+    if one.gaps.unknown_policy:
+        unknown = counted(one.gaps.unknown_policy, "decision")
+        yield f"made under a policy that is not stored: {unknown}"
+    if one.gaps.other_models:
+        others = counted(one.gaps.other_models, "decision")
+        yield (
+            f"measured by other models than answer now: {others}; their scores were used as "
+            "recorded, and their labels certify nothing"
+        )
+
+
 def _warnings(one: SliceSimulation) -> Iterator[str]:
     if one.threshold_from == "labels":
         yield "the threshold was chosen on these labels: what is proven counts, not the precision"
@@ -225,9 +238,7 @@ def _warnings(one: SliceSimulation) -> Iterator[str]:
     if one.simulation.judge_unknown:
         unknown = counted(one.simulation.judge_unknown, "decision")
         yield f"not known is what the judge would say of {unknown}"
-    if one.gaps.unknown_policy:
-        unknown = counted(one.gaps.unknown_policy, "decision")
-        yield f"made under a policy that is not stored: {unknown}"
+    yield from _foreign(one)
     if one.simulation.incidents:
         wrong = counted(one.simulation.incidents, "automated output")
         yield f"known to be wrong from incidents: {wrong}"

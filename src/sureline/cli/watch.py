@@ -1,4 +1,4 @@
-"""`sureline watch`: is precision still there, do scores look like they did? (L3, L4)"""
+"""`sureline watch`: is precision there, do scores and second opinions look like ever? (L3-L5)"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from sureline.application.watch import SliceWatch, WatchReport, watch_json
 from sureline.bootstrap import Services
+from sureline.cli.opinions import show_alarms, show_answers
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import on_store
@@ -17,9 +18,9 @@ from sureline.cli.session import on_store
 def watch(
     store: StoreOption = None, workspace: WorkspaceOption = "default", as_json: JsonOption = False
 ) -> None:
-    """Test audited precision and scores once; a slice that fell goes to people.
+    """Test precision, scores and second opinions once; a slice that fell goes to people.
 
-    Exit code 1 if a slice is tripped or its scores drifted, 0 if all is calm.
+    Exit code 1 if a slice is tripped, its scores drifted or its opinions alarm, 0 if all is calm.
     """
 
     async def work(services: Services) -> WatchReport:
@@ -49,9 +50,12 @@ def _show(report: WatchReport) -> None:
         ("slice", "month", "decisions", "automated"),
         [row for one in report.slices for row in _month_rows(one)],
     )
+    if report.opinions.opinions:
+        show_answers(report.opinions)
     for one in report.slices:
         for sentence in _remarks(one):
             say(f"{one.slice_key}: {sentence}")
+    show_alarms(report.opinions)
 
 
 def _guard_row(one: SliceWatch) -> tuple[Any, ...]:

@@ -13,8 +13,9 @@ MOST_EXAMPLES = 3
 NOT_CHAINED = (
     "which approvals were used, the API keys, the store's secret, and when jobs last ran: they "
     "are no part of the chain",
-    "vectors that the search for similar cases does not use: of decisions without a verdict, or "
-    "of another embedder",
+    "vectors of decisions without a verdict, which the search for similar cases does not use",
+    "whether vectors made anew (`sureline reembed`) are all there and were made of what they stand "
+    "for: each has a digest of its own, which shows damage, but they are no part of the chain",
     "whether what was recorded was true: a wrong label, or a clock that was set back",
 )
 """What no verification sees, whether it reads the store or an export of it."""
@@ -96,10 +97,10 @@ class TableComparison:
 
 def compare_counts(
     table: str,
-    expected: MutableMapping[tuple[Hashable, ...], int],
+    expected: MutableMapping[tuple[Hashable, ...], int] | dict[tuple[Any, ...], tuple[int, ...]],
     stored: Iterable[Sequence[Any]],
 ) -> TableReport:
-    """Compare stored counts, each row its key and then the number, with the expected ones.
+    """Compare stored counts, each row its key and then its figure or figures, with the expected.
 
     `expected` is emptied on the way. A count of 0 is as good as no row.
     """

@@ -60,6 +60,23 @@ CASES = {
     ),
     "G4-tie": (in_slice("weights: {self_report: 1, verification: 1}"), "never have the largest"),
     "G4-alone": (in_slice("weights: {self_report: 1}"), "never have the largest"),
+    "G2-panel": (
+        in_slice("generator: {model: 'm:a'}", "judge: {model: b, panel: [c, 'n:a']}"),
+        r"judge.panel.1.: n:a is the same model as the generator",
+    ),
+    "G2-twice": (
+        in_slice("judge: {model: 'one:a', panel: [b, 'two:a-latest']}"),
+        "judge: panel names a model twice",
+    ),
+    "G11-quorum": (
+        in_slice("judge: {model: a, panel: [b], quorum: 3}"),
+        "judge: quorum is 3, but there are 2 judges",
+    ),
+    "G11-no-quorum": (in_slice("judge: {model: a, quorum: 0}"), "quorum: expected a whole number"),
+    "G12-nobody-to-ask": (
+        in_slice("consistency: {ask: true}"),
+        "consistency.ask: .*there is no generator to ask",
+    ),
     "objective": (
         in_slice("objective_only: true", "weights: {verification: 1, judge: 0.2}"),
         "objective only, so judge can have no weight",
@@ -226,9 +243,24 @@ WARNINGS = {
         in_slice("generator: {model: 'openai:gpt-5'}", "judge: {model: 'openai:gpt-5-mini'}"),
         "of the generator's family",
     ),
+    "family-in-a-panel": (
+        in_slice(
+            "generator: {model: 'openai:gpt-5'}",
+            "judge: {model: 'x:y', panel: ['openai:gpt-5-mini']}",
+        ),
+        "judge.panel[0]: openai:gpt-5-mini is of the generator's family",
+    ),
     "same-allowed": (
         in_slice("generator: {model: m}", "judge: {model: m, allow_same_model: true}"),
         "it will overlook its own mistakes",
+    ),
+    "G12-agrees-with-itself": (
+        in_slice("weights: {consistency: 0.5, verification: 0.5}", "consistency: {}"),
+        "consistency counts most, and it comes from the generator itself",
+    ),
+    "G12-sure-of-itself": (
+        in_slice("weights: {token_probability: 1}"),
+        "token_probability counts most, and it comes from the generator itself",
     ),
     "no-judge": (in_slice("preset: independent"), "judge has a weight but is not set up"),
     "idle-hypothesis": (in_slice("hypothesis: {auto: 0.9}"), "not used until allow_uncertified"),
@@ -272,7 +304,7 @@ def test_a_doubtful_setting_is_a_warning(text: str, message: str) -> None:
 )
 def test_model_names_are_compared_by_the_model(one: str, other: str, same: bool) -> None:
     """Provider, path and date of issue do not make another model (G2, M15)."""
-    from sureline.adapters.policies.independence import same_model
+    from sureline.core.values.model_names import same_model
 
     assert same_model(one, other) is same
     assert same_model(other, one) is same

@@ -82,6 +82,8 @@ MEASURING = {
     "judge.borderline": 0.06,
     "judge.otherwise": 0.2,
     "judge.refute_at": 0.7,
+    "judge.panel": ["four:fourth-9"],
+    "judge.quorum": 1,
     "judge.guidance": "Look at the totals.",
     "judge.temperature": 0.5,
     "output.json_schema": {"type": "object"},

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sureline.application.ports.ledger import DecisionRecord
+from sureline.core.canonical import json_bytes
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.stratum import Fold, Stratum
 from sureline.core.values.switch import Switch
@@ -87,3 +88,21 @@ def switch(scope: str = "global", *, on: bool = True, **changes: Any) -> Switch:
         "changed_at": NOON,
     }
     return Switch(**{**values, **changes})
+
+
+CARD = {
+    "asked": "openai:small", "model": "small-2026", "input_tokens": 900, "output_tokens": 40,
+    "cost": 0.0012, "ms": 800, "calls": 1,
+}  # fmt: skip
+
+
+def judged_body(value: float | None, reason: str | None = None, **detail: Any) -> bytes:
+    """Write a decision's lasting JSON with a judge's signal: measured, or failed for a reason."""
+    judge = {
+        "state": "failed" if value is None else "measured",
+        "value": value,
+        "kind": "judge",
+        "reason": reason,
+        "detail": {**CARD, **detail},
+    }
+    return json_bytes({"composite": 0.9, "reasons": [], "signals": {"judge": judge}})

@@ -9,12 +9,13 @@ import pytest
 
 from sureline.adapters.storage.store import Store, open_store
 from sureline.core.derived_verification import TableReport
-from tests.adapters.storage.samples import MEASUREMENT, NOON, outcome, record
+from tests.adapters.storage.samples import MEASUREMENT, NOON, judged_body, outcome, record
 
 
 async def _fill(store: Store) -> None:
-    for number in range(4):
+    for number in range(3):
         await store.ledger.append(record(number))
+    await store.ledger.append(record(3, body=judged_body(1.0)))
     for number in range(3):
         await store.ledger.record_outcome(outcome(f"o{number}", f"d{number}"))
     await store.ledger.record_outcome(outcome("o3", "d0", correct=False))
@@ -56,6 +57,9 @@ TAMPERED = [
     pytest.param("UPDATE score_counts SET count = 'many'", {"score_counts": 1}, id="no number"),
     pytest.param("UPDATE route_counts SET route = 'auto_approve'", {"route_counts": 2},
                  id="route"),
+    pytest.param("UPDATE opinion_counts SET cost = 0", {"opinion_counts": 1}, id="cost"),
+    pytest.param("UPDATE opinion_counts SET end = 'failed'", {"opinion_counts": 2}, id="end"),
+    pytest.param("DELETE FROM opinion_counts", {"opinion_counts": 1}, id="opinions gone"),
     pytest.param(
         "DELETE FROM route_counts; DELETE FROM score_counts",
         {"score_counts": 1, "route_counts": 1},
@@ -98,7 +102,8 @@ async def test_nothing_to_put_right_is_not_recorded(store: Store) -> None:
     await _fill(store)
     before = await store.derived.rebuild(workspace="default", by="kim", at=NOON)
     assert [(one.table, one.rows) for one in before] == [
-        ("labels", 3), ("label_counts", 2), ("score_counts", 1), ("route_counts", 1)
+        ("labels", 3), ("label_counts", 2), ("score_counts", 1), ("route_counts", 1),
+        ("opinion_counts", 1),
     ]  # fmt: skip
     assert await store.registry.activations("default", "rebuild") == []
     assert len(await store.ledger.label_counts("default", "invoices", MEASUREMENT)) == 2

@@ -11,6 +11,7 @@ import pytest
 
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.search.exact import ExactCaseIndex
+from sureline.application.fixed_model import FixedModel
 from sureline.application.history import CaseText, HistorySource, case_text
 from sureline.application.ports.cases import Neighbourhood, PastCase
 from sureline.core.values.policy import HistoryPolicy, SlicePolicy
@@ -87,6 +88,7 @@ class FakeIndex:
     async def refresh(self):
         self.refreshes += 1
         await asyncio.sleep(0)
+        return 0
 
 
 def invoice(vendor, amount, due="2026-12-01", **kwargs):
@@ -105,10 +107,31 @@ def ledger():
 
 @pytest.fixture
 def source(ledger):
-    embedder = HashingEmbedder()
-    index = ExactCaseIndex(ledger, embedder.model_id, dimension=embedder.dimension)
-    yield HistorySource(embedder=embedder, index=index)
-    index.close()
+    opened = []
+
+    def open_index(model_id, dimension):
+        opened.append(ExactCaseIndex(ledger, model_id, dimension=dimension))
+        return opened[-1]
+
+    yield HistorySource(
+        model_for=lambda name: FixedModel(name, HashingEmbedder()),
+        open_index=open_index,
+        remade=never,
+    )
+    for index in opened:
+        index.close()
+
+
+async def never():
+    return None
+
+
+def source_of(embedder, index):
+    return HistorySource(
+        model_for=lambda name: FixedModel(name, embedder),
+        open_index=lambda model_id, dimension: index,
+        remade=never,
+    )
 
 
 async def remember(source, ledger, proposals, policy=POLICY):
@@ -262,18 +285,18 @@ async def test_h07_a_text_with_nothing_in_it_fails(source, task):
 )
 async def test_h13_a_broken_embedder_is_a_failed_signal(answer, reason):
     """H13: whatever an embedder does, there is a signal, and no vector is stored."""
-    source = HistorySource(embedder=FakeEmbedder(answer), index=FakeIndex())
+    source = source_of(FakeEmbedder(answer), FakeIndex())
 
     signal, vector, model_id = await source.look_up(invoice("x", 1), PLAIN, 1)
 
     assert (signal.state, signal.reason) == (SignalState.FAILED, reason)
-    assert (vector, model_id) == (None, "fake")
+    assert (vector, model_id) == (None, None)
 
 
 async def test_not_finite_in_one_of_two_parts_is_a_bad_vector():
     """H20: NaN in the content's vector does not get lost in the sum."""
     rows = np.array([[1, 0, 0, 0], [np.inf, np.nan, 0, 0]], dtype=np.float32)
-    source = HistorySource(embedder=FakeEmbedder(rows), index=FakeIndex())
+    source = source_of(FakeEmbedder(rows), FakeIndex())
 
     signal, vector, _ = await source.look_up(invoice("x", 1), POLICY, 1)
 
@@ -282,7 +305,7 @@ async def test_not_finite_in_one_of_two_parts_is_a_bad_vector():
 
 async def test_an_embedder_that_hangs_meets_the_deadline():
     """G32: a look-up ends with the proposal's deadline."""
-    source = HistorySource(embedder=FakeEmbedder("hang"), index=FakeIndex())
+    source = source_of(FakeEmbedder("hang"), FakeIndex())
 
     signal, _, _ = await source.look_up(invoice("x", 1, deadline=0.0), PLAIN, 1)
 
@@ -292,9 +315,7 @@ async def test_an_embedder_that_hangs_meets_the_deadline():
 async def test_a_broken_index_keeps_the_vector():
     """H02: a search that fails is a failed signal; the vector is stored for later all the same."""
     vector = np.eye(1, 4, dtype=np.float32)
-    source = HistorySource(
-        embedder=FakeEmbedder(vector), index=FakeIndex(StoreUnavailable("no index"))
-    )
+    source = source_of(FakeEmbedder(vector), FakeIndex(StoreUnavailable("no index")))
 
     signal, stored, _ = await source.look_up(invoice("x", 1), PLAIN, 1)
 
@@ -317,7 +338,7 @@ async def test_a_refresh_that_failed_is_tried_again(source, ledger):
 async def test_the_index_is_refreshed_only_for_new_verdicts():
     """An unchanged mark costs nothing, and callers at the same time share one refresh."""
     index = FakeIndex()
-    source = HistorySource(embedder=FakeEmbedder(np.eye(1, 4, dtype=np.float32)), index=index)
+    source = source_of(FakeEmbedder(np.eye(1, 4, dtype=np.float32)), index)
 
     for mark in (3, 3, 2, 3):
         await source.look_up(invoice("x", 1), PLAIN, mark)

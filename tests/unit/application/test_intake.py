@@ -43,6 +43,10 @@ JARGON = ("Input should", "Extra inputs", "valid string", "dictionary", "constra
         pytest.param({"stakes": "dire"}, "stakes", "expected reversible, high_cost or", id="enum"),
         pytest.param({"logprobs": ["a"]}, "logprobs.0", "expected a number", id="list of numbers"),
         pytest.param({"logprobs": ["a"] * 50}, "logprobs.0", "and 30 more", id="many faults"),
+        pytest.param({"logprobs": [True]}, "logprobs.0", "expected a number", id="no truth value"),
+        pytest.param(
+            {"generations": [1] * 65}, "generations", "at most 64 entries", id="generations"
+        ),
         pytest.param({"deadline": 0}, "deadline", "expected more than 0", id="too small"),
         pytest.param({"deadline": 9e9}, "deadline", "expected at most 3600", id="too large"),
         pytest.param({"force_human": 1}, "force_human", "expected true or false", id="truth"),

@@ -17,7 +17,7 @@ from sureline.core.statistics.bins import score_bin
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.switch import Switch
 from sureline.testing import MOMENT, FixedClock
-from tests.adapters.storage.samples import outcome, record
+from tests.adapters.storage.samples import judged_body, outcome, record
 
 POLICY = """\
 version: 1
@@ -244,6 +244,21 @@ async def test_little_automation_is_remarked(watched: Watched, automated: int, l
     assert report.calm
     (month,) = report.slices[0].months
     assert (month.first.isoformat(), month.automation) == ("2026-01-01", automated / 100)
+
+
+async def test_opinions_that_fail_alarm_and_turn_nothing(watched: Watched) -> None:
+    """A judge that stops answering is named, with slice and model; no switch and no threshold."""
+    await watched.decided(50, body=judged_body(1.0))
+    watched.clock.advance(DAY)
+    calm = await watched.services.watcher.watch()
+    await watched.decided(20, body=judged_body(None, "timeout"), route="human_review")
+    report = await watched.services.watcher.watch()
+    assert (calm.calm, report.calm, report.tripped) == (True, False, ())
+    (alarm,) = report.opinions.alarms
+    assert (alarm.kind, alarm.slice_key, alarm.model) == ("failures", "invoices", "openai:small")
+    assert await watched.rows() == []
+    found = watch_json(report)["opinions"]
+    assert [one["slice_key"] for one in found["alarms"]] == ["invoices"]
 
 
 async def test_the_report_is_plain_json(watched: Watched) -> None:

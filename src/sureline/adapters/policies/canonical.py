@@ -11,7 +11,7 @@ from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.core.canonical import canonical_json
-from sureline.core.opinions import evaluation_prompt, judge_prompt
+from sureline.core.opinions import evaluation_prompt, generation_prompt, judge_prompt
 
 VERSION = 1
 
@@ -32,7 +32,11 @@ MEASUREMENT_KEYS = (
 )
 """What a score, and so a certificate, depends on; thresholds, modes and rates do not count."""
 
-PROMPTS = {"judge": judge_prompt.TEMPLATE_HASH, "self_evaluation": evaluation_prompt.TEMPLATE_HASH}
+PROMPTS = {
+    "consistency": generation_prompt.TEMPLATE_HASH,
+    "judge": judge_prompt.TEMPLATE_HASH,
+    "self_evaluation": evaluation_prompt.TEMPLATE_HASH,
+}
 """What our own words ask of a model, by role: other words give other scores."""
 
 WITHOUT_EFFECT = frozenset({"allow_same_model", "must_pass_canaries"})

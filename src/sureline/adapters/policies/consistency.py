@@ -65,6 +65,8 @@ class Consistency:
             self._weights()
         if "output" not in self.unreadable:
             self._output()
+        if not self.unreadable & {"consistency", "generator"}:
+            self._generations()
         self._stakes()
         self._precision()
         check_independence(self.node, self.settings, self.faults)
@@ -88,6 +90,7 @@ class Consistency:
                 "what the generator says of itself can never have the largest weight; "
                 "give another signal more",
             )
+        self._largest_of_its_own(weights)
         if SLICE_ACCURACY in weights and self.settings.calibration == "per_slice":
             self.faults.add(
                 self._at("weights", SLICE_ACCURACY),
@@ -96,6 +99,17 @@ class Consistency:
             )
         self._weights_without_measurement(weights)
         self._weights_of_others(weights)
+
+    def _largest_of_its_own(self, weights: Mapping[str, float]) -> None:
+        """Warn where what comes from the generator counts most, though it is not what it says."""
+        for name in ("consistency", "token_probability"):
+            own = weights.get(name, 0.0)
+            if own and own >= max(weights.values()):
+                self.faults.warn(
+                    self._at("weights", name),
+                    f"{name} counts most, and it comes from the generator itself: what the "
+                    "generator always gets wrong looks certain to it",
+                )
 
     def _weights_of_others(self, weights: Mapping[str, float]) -> None:
         for name in sorted(set(weights) - BUILT_IN):
@@ -151,6 +165,14 @@ class Consistency:
                     self._at(*steps),
                     "needs an output with fields, but the slice says output.structured: false",
                 )
+
+    def _generations(self) -> None:
+        how = self.settings.consistency
+        if how is not None and how.ask and self.settings.generator is None:
+            self.faults.add(
+                self._at("consistency", "ask"),
+                "there is no generator to ask; name one: generator: {model: ...}",
+            )
 
     def _stakes(self) -> None:
         settings, name = self.settings, self.settings.action_class

@@ -50,6 +50,9 @@ def explain(
             faults.add_key(found, unknown_key(str(steps[-1]), parent.model_fields))
         elif one["type"] == "value_error":
             faults.add(found, str(one["ctx"]["error"]))
+        elif one["type"].endswith("too_long") and isinstance(one["input"], str):
+            most, length = one["ctx"]["max_length"], len(one["input"])
+            faults.add(found, f"expected at most {most} characters, found {length}")
         else:
             value = found.plain() if whole else one["input"]
             faults.add(found, _unexpected(field, value, one["msg"]))

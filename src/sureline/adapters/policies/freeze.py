@@ -12,6 +12,7 @@ from sureline.adapters.policies.check_settings import (
     RuleSettings,
 )
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
+from sureline.adapters.policies.model_settings import JudgeSettings
 from sureline.adapters.policies.settings import HypothesisSettings, SliceSettings
 from sureline.core.canonical import canonical_json
 from sureline.core.values.certificate import ErrorRate
@@ -59,7 +60,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         generator=Generator(**generator.model_dump()) if generator else None,
         checks=frozen_checks(settings),
         history=HistoryPolicy(**history),
-        judge=JudgePolicy(**judge.model_dump(exclude={"allow_same_model"})) if judge else None,
+        judge=_judge(judge) if judge else None,
         self_evaluation=_self_evaluation(settings),
         consistency=ConsistencyPolicy(**consistency.model_dump()) if consistency else None,
         hypothesis=_hypothesis(settings.hypothesis),
@@ -80,6 +81,11 @@ def frozen_classes(classes: Mapping[str, ActionClassSettings]) -> dict[str, Acti
 def points(penalty: float | None) -> int:
     """Return a penalty in points of a thousand."""
     return round((penalty or 0.0) * 1000)
+
+
+def _judge(given: JudgeSettings) -> JudgePolicy:
+    rest = given.model_dump(exclude={"allow_same_model", "panel"})
+    return JudgePolicy(panel=tuple(given.panel), **rest)
 
 
 def _self_evaluation(settings: SliceSettings) -> SelfEvaluationPolicy | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sureline.adapters.policies.setting import (
     FIELDS,
@@ -15,6 +15,18 @@ from sureline.adapters.policies.setting import (
     Text,
     setting,
 )
+
+EMBEDDER = "hashing, local, or a model such as openai:text-embedding-3-small"
+
+
+def _known_form(name: str) -> str:
+    provider, colon, model = name.partition(":")
+    if name not in {"hashing", "local"} and not (provider and colon and model):
+        raise ValueError(f"expected {EMBEDDER}")
+    return name
+
+
+EmbedderName = Annotated[Text, AfterValidator(_known_form)]
 
 
 class HistorySettings(Settings):
@@ -38,9 +50,9 @@ class HistorySettings(Settings):
         expected=FIELDS,
         meaning="Fields that are compared beside the task; with none, the source text is.",
     )
-    embedder: Text = setting(
+    embedder: EmbedderName = setting(
         "hashing",
-        expected="hashing, local, or a model such as openai:text-embedding-3-small",
+        expected=EMBEDDER,
         meaning="What turns texts into vectors: `hashing` is built in, `local` is a sentence "
         "encoder on this machine (extra `local`), `provider:model` is asked over the network "
         "(extra `models`). Vectors of another embedder are not compared; `sureline reembed` "

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from sureline.adapters.policies.faults import shown
 from sureline.adapters.policies.setting import RATE, TRUTH, Rate, Settings, Text, setting
+from sureline.core.values.model_names import same_model
 
 MODEL = 'the name of a model such as "openai:gpt-5-mini"'
 FAMILY = "a text such as gpt"
@@ -49,6 +53,18 @@ class JudgeSettings(Settings):
         expected=RATE,
         meaning="A refutation at this confidence or above always goes to a person.",
     )
+    panel: Annotated[list[Text], Field(max_length=8)] = setting(
+        [],
+        expected="a list of up to 8 names of models",
+        meaning="Further models that are asked at the same time. One that refutes firmly is enough "
+        "to refute; agreement needs all that answered.",
+    )
+    quorum: Annotated[int, Field(ge=1, le=9)] | None = setting(
+        None,
+        expected="a whole number, 1 or more",
+        meaning="How many of all judges must answer, by default the majority; with fewer the "
+        "judge has failed.",
+    )
     guidance: Text | None = setting(
         None,
         expected="a text",
@@ -69,23 +85,57 @@ class JudgeSettings(Settings):
         meaning="Admit a judge that is the very model that made the output.",
     )
 
+    @model_validator(mode="after")
+    def _several_judges(self) -> JudgeSettings:
+        names = [self.model, *self.panel]
+        if any(same_model(one, two) for one, two in combinations(names, 2)):
+            raise ValueError("panel names a model twice; the same model is no second opinion")
+        if self.quorum is not None and self.quorum > len(names):
+            raise ValueError(f"quorum is {self.quorum}, but there are {len(names)} judges")
+        return self
+
+
+DEDUCTION_ID = "a short name in small letters such as invented_facts"
+POINTS = "a whole number from 1 to 100"
+_ID = re.compile(r"[a-z][a-z0-9_]{0,59}\Z")
+
+
+def _deduction_id(text: str) -> str:
+    if not _ID.match(text):
+        meant = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+        hint = f"; write {meant}" if _ID.match(meant) else ""
+        raise ValueError(f"expected {DEDUCTION_ID}, found {shown(text)}{hint}")
+    return text
+
+
+def _points(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return value
+    if value == 0:
+        raise ValueError(f"expected {POINTS}; a failure mode of 0 points would change nothing")
+    if -100 <= value < 0:
+        raise ValueError(f"expected {POINTS}, without a minus: write {-value}; it is taken off")
+    return value
+
 
 class DeductionSettings(Settings):
     """One failure mode that the self-evaluation looks for."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")] = setting(
+    id: Annotated[str, AfterValidator(_deduction_id)] = setting(
         ...,
-        expected="a short name in small letters such as invented_facts",
+        expected=DEDUCTION_ID,
         meaning="The failure mode's name, as it appears in decisions.",
     )
-    points: Annotated[int, Field(ge=1, le=100)] = setting(
-        ..., expected="a whole number from 1 to 100", meaning="Points taken off 100."
+    points: Annotated[int, Field(ge=1, le=100), BeforeValidator(_points)] = setting(
+        ..., expected=POINTS, meaning="Points taken off 100."
     )
     text: Text = setting(
         ..., expected="a text", meaning="When it applies, in words that the model is shown."
     )
-    examples: list[Text] = setting(
-        [], expected="a list of texts", meaning="Cases in which it applies, as the model is shown."
+    examples: Annotated[list[Text], Field(max_length=10)] = setting(
+        [],
+        expected="a list of at most 10 texts",
+        meaning="Cases in which it applies, as the model is shown.",
     )
 
 
@@ -127,17 +177,11 @@ class SelfEvaluationSettings(Settings):
 class DeductionsFile(Settings):
     """A file of failure modes."""
 
-    deductions: Annotated[list[DeductionSettings], Field(min_length=1, max_length=100)] = setting(
-        ..., expected="a list of failure modes", meaning="The failure modes that are looked for."
+    deductions: list[DeductionSettings] = setting(
+        ...,
+        expected="a list of 1 to 100 failure modes",
+        meaning="The failure modes that are looked for, each with an id of its own.",
     )
-
-    @model_validator(mode="after")
-    def _ids_differ(self) -> DeductionsFile:
-        ids = [one.id for one in self.deductions]
-        twice = sorted({one for one in ids if ids.count(one) > 1})
-        if twice:
-            raise ValueError(f"deductions names {', '.join(twice)} more than once")
-        return self
 
 
 class ConsistencySettings(Settings):

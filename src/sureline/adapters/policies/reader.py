@@ -50,12 +50,20 @@ def load_policy(source: str | PurePath) -> LoadedPolicy:
         text, name, folder = _file_text(Path(source)), str(source), Path(source).parent
     else:
         text, name, folder = source, "policy", None
-    root = read_tree(text, name, faults)
-    content = _File(root, faults, References(folder, faults)).content()
-    faults.raise_if_any()
+    references = References(folder, faults)
+    try:
+        root = read_tree(text, name, faults)
+        content = _File(root, faults, references).content()
+        faults.raise_if_any()
+    except PolicyError as error:
+        error.files = references.tried
+        raise
     canonical = canonical_json(content).decode()
     return LoadedPolicy(
-        policy=policy_from_canonical(canonical), text=canonical, warnings=faults.warnings
+        policy=policy_from_canonical(canonical),
+        text=canonical,
+        warnings=faults.warnings,
+        files=references.tried,
     )
 
 

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sureline.adapters.policies.explain import validated
+from sureline.adapters.policies.deduction_weight import warn_if_weak
+from sureline.adapters.policies.deductions_file import checked_deductions, read_deductions_file
 from sureline.adapters.policies.faults import Faults
-from sureline.adapters.policies.model_settings import DeductionsFile
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.adapters.policies.tree import Node
-from sureline.adapters.policies.yaml_reader import decoded, read_tree
+from sureline.adapters.policies.yaml_reader import decoded
 from sureline.core.canonical import canonical_json
 from sureline.core.checks.schema import compile_schema
 from sureline.errors import InvalidInput, PolicyError
@@ -23,6 +23,12 @@ class References:
     def __init__(self, folder: Path | None, faults: Faults) -> None:
         self._folder = folder
         self._faults = faults
+        self._tried: set[Path] = set()
+
+    @property
+    def tried(self) -> tuple[Path, ...]:
+        """Return the files that were looked at, whether or not they could be read."""
+        return tuple(sorted(self._tried))
 
     def inline(self, node: Node, settings: SliceSettings) -> SliceSettings:
         """Return the slice with its schema and deductions in full; faults go to the collector."""
@@ -36,6 +42,8 @@ class References:
         if evaluation is not None:
             where, _ = node.deepest(("self_evaluation", "deductions"))
             modes = self._deductions(where, evaluation.deductions)
+            if modes is not None:
+                warn_if_weak(where, settings, modes, self._faults)
             evaluation = evaluation.model_copy(update={"deductions": modes})
             settings = settings.model_copy(update={"self_evaluation": evaluation})
         return settings
@@ -45,6 +53,7 @@ class References:
             self._faults.add(where, f'the file "{name}" cannot be read here; put its content here')
             return None
         path = self._folder / name
+        self._tried.add(path)
         try:
             return decoded(path.read_bytes(), str(path)), str(path)
         except OSError as error:
@@ -71,24 +80,11 @@ class References:
             self._faults.add(where, f"{about} is not a JSON Schema that can be used: {fault}")
         return given
 
-    def _deductions(self, where: Node, given: object) -> object:
-        inner = Faults()
-        if isinstance(given, str):
-            found = self._text(where, given)
-            if found is None:
-                return None
-            try:
-                tree = read_tree(found[0], found[1], inner)
-                inner.raise_if_any()
-                modes = validated(DeductionsFile, tree, inner)
-                inner.raise_if_any()
-            except PolicyError as error:
-                self._faults.add(where, f"the file {found[1]} cannot be used: {error}")
-                return None
-        else:
-            tree = Node(value={"deductions": where}, place=where.place, path=where.path)
-            modes = validated(DeductionsFile, tree, self._faults)
-        return None if modes is None else modes.model_dump()["deductions"]
+    def _deductions(self, where: Node, given: object) -> list[dict[str, Any]] | None:
+        if not isinstance(given, str):
+            return checked_deductions(where, self._faults)
+        found = self._text(where, given)
+        return None if found is None else read_deductions_file(*found, self._faults)
 
 
 def schema_fault(schema: object) -> str | None:

@@ -127,7 +127,8 @@ class SliceSettings(Settings):
     objective_only: bool | None = setting(
         None,
         expected=TRUTH,
-        meaning="Refuse weights on what a model says: self_report, self_evaluation, judge.",
+        meaning="Refuse weights on what a model says: self_report, self_evaluation, judge, "
+        "consistency, token_probability.",
     )
     mode: Literal["log_only", "route", "human_only"] = setting(
         "log_only",

@@ -52,13 +52,13 @@ _PLAIN_WORDS = (
 )
 
 
-def read_tree(text: str, file: str, faults: Faults) -> Node:
-    """Read one YAML document.
+def read_tree(text: str, file: str, faults: Faults, *, first: str = "slices") -> Node:
+    """Read one YAML document, which must have a key such as `first`.
 
     Repeated keys, tags and keys that are no text go to `faults`; what makes the rest unreadable
     (syntax, size, depth, an empty file) raises PolicyError with file, line and column.
     """
-    return _Builder(text, file, faults).build()
+    return _Builder(text, file, faults, first).build()
 
 
 def decoded(data: bytes, file: str) -> str:
@@ -79,8 +79,9 @@ def decoded(data: bytes, file: str) -> str:
 class _Builder:
     """Builds the tree from parser events, which lets size and depth stop it early."""
 
-    def __init__(self, text: str, file: str, faults: Faults) -> None:
+    def __init__(self, text: str, file: str, faults: Faults, first: str) -> None:
         self._text = text
+        self._first = first
         self._file = file
         self._start = Place(file, 1, 1)
         self._faults = faults
@@ -90,7 +91,7 @@ class _Builder:
 
     def build(self) -> Node:
         if len(self._text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-            raise PolicyError(f"{self._file}:1:1: the policy is larger than 1 MiB")
+            raise PolicyError(f"{self._file}:1:1: the file is larger than 1 MiB")
         self._events = yaml.parse(self._text, Loader=yaml.SafeLoader)
         try:
             return self._document()
@@ -102,7 +103,9 @@ class _Builder:
         while isinstance(event, (yaml.StreamStartEvent, yaml.DocumentStartEvent)):
             event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
-            raise PolicyError(f"{self._file}:1:1: the file is empty; expected at least `slices:`")
+            raise PolicyError(
+                f"{self._file}:1:1: the file is empty; expected at least `{self._first}:`"
+            )
         root = self._node(event, "", 0, None)
         for later in self._events:
             if isinstance(later, yaml.DocumentStartEvent):

@@ -34,6 +34,15 @@ class CheckReport:
         """Tell whether the index may be trusted."""
         return self.cases == self.expected and not self.disagreements
 
+    def __add__(self, other: CheckReport) -> CheckReport:
+        """Return both together."""
+        return CheckReport(
+            cases=self.cases + other.cases,
+            expected=self.expected + other.expected,
+            queries=self.queries + other.queries,
+            disagreements=self.disagreements + other.disagreements,
+        )
+
 
 async def check(
     index: ExactCaseIndex, source: CaseSource, *, queries: int = 16, seed: int = 0

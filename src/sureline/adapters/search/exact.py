@@ -101,15 +101,19 @@ class ExactCaseIndex:
             return nearest(cases, vector, compare(cases, vector, 2 * k), k)
         return await self._queue().ask(query)
 
-    async def refresh(self) -> None:
-        """Take in the verdicts and deletions that the source has and the index has not."""
+    async def refresh(self) -> int:
+        """Take in verdicts and deletions that are new; return how many deletions there were."""
+        deletions = 0
         while cases := await self._source.cases_since(self._cursor, self.model_id):
             newest = cases[-1].cursor
             if newest == self._cursor:
                 # Another refresh took these in while this one waited for them.
-                return
+                break
             # Less than the cursor: the other one took in more than these; read on from there.
-            self._take_in([case for case in cases if case.cursor > self._cursor])
+            new = [case for case in cases if case.cursor > self._cursor]
+            deletions += sum(case.approved is None for case in new)
+            self._take_in(new)
+        return deletions
 
     def close(self) -> None:
         """Stop the search thread; searching a large window then raises RuntimeError."""

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, bindparam, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import bindparam, select
 
+from sureline.adapters.storage.count_opinions import ADD_OPINIONS, OpinionCounter
 from sureline.adapters.storage.count_tables import route_counts, score_counts
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.queued import open_reviews
-from sureline.adapters.storage.statement import LISTED, Statement, compiled, insertion, json_list
+from sureline.adapters.storage.statement import LISTED, adding, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
@@ -32,19 +32,6 @@ _KNOWN = compiled(
 INSERT_DECISION = insertion(decisions)
 INSERT_PAYLOAD = insertion(payloads)
 INSERT_VECTOR = insertion(vectors)
-
-
-def adding(table: Table) -> Statement:
-    """Return the statement that adds to a table of counts."""
-    insert_count = upsert(table)
-    return compiled(
-        insert_count.on_conflict_do_update(
-            index_elements=[column.name for column in table.primary_key],
-            set_={"count": table.c.count + insert_count.excluded.count},
-        )
-    )
-
-
 ADD_ROUTES = adding(route_counts)
 ADD_SCORES = adding(score_counts)
 
@@ -158,17 +145,20 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
 
 
 def _count(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
-    """Keep the counts by day and route, and by week and score bin."""
+    """Keep the counts by day and route, by week and score bin, and of second opinions."""
     routes: Counter[tuple[Any, ...]] = Counter()
     scores: Counter[tuple[Any, ...]] = Counter()
+    opinions = OpinionCounter()
     for record in records:
         day = day_number(record.created_at)
         routes[record.workspace, record.slice_key, day, record.route] += 1
         if record.score_bin is not None:
             week, place = week_number(day), record.score_bin
             scores[record.workspace, record.slice_key, record.measurement_hash, week, place] += 1
+        opinions.add(record.workspace, record.slice_key, day, STREAM, record.body)
     transaction.run_many(ADD_ROUTES, [(*key, STREAM, count) for key, count in routes.items()])
     transaction.run_many(ADD_SCORES, [(*key, STREAM, count) for key, count in scores.items()])
+    transaction.run_many(ADD_OPINIONS, opinions.rows())
 
 
 def _as_stored(record: DecisionRecord) -> StoredDecision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table
 
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
+from sureline.core.values.opinion_use import FIGURES
 
 OFF_SCALE = -1
 """The bin of labels whose decision has none, because no threshold could have automated it."""
@@ -73,6 +74,35 @@ score_counts = Table(
     whole_column("count"),
     PrimaryKeyConstraint(
         "workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"
+    ),
+    sqlite_with_rowid=False,
+)
+
+opinion_counts = Table(
+    "opinion_counts",
+    metadata,
+    text_column("workspace"),
+    text_column("slice_key"),
+    Column("day", Integer, nullable=False),
+    text_column("signal"),
+    text_column("asked"),
+    text_column("answered"),
+    text_column("end"),
+    text_column("reason"),
+    Column("duration", Integer, nullable=False),
+    text_column("stream"),
+    *(whole_column(name) for name in FIGURES),
+    PrimaryKeyConstraint(
+        "workspace",
+        "slice_key",
+        "day",
+        "signal",
+        "asked",
+        "answered",
+        "end",
+        "reason",
+        "duration",
+        "stream",
     ),
     sqlite_with_rowid=False,
 )

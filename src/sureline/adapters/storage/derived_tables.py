@@ -12,7 +12,19 @@ from typing import Any
 
 from sqlalchemy import Table, and_, exists, select
 
-from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
+from sureline.adapters.storage.count_opinions import (
+    DAY,
+    STORED_OPINIONS,
+    opinions_by_ledger,
+    stored_opinions,
+)
+from sureline.adapters.storage.count_tables import (
+    label_counts,
+    labels,
+    opinion_counts,
+    route_counts,
+    score_counts,
+)
 from sureline.adapters.storage.labels import (
     LABELLED,
     GivenLabel,
@@ -22,7 +34,7 @@ from sureline.adapters.storage.labels import (
     overrides,
 )
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.rebuild_counts import DAY, WEEK, rebuild_counts
+from sureline.adapters.storage.rebuild_counts import WEEK, rebuild_counts
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, outcomes
@@ -109,6 +121,11 @@ def compare_derived(each: Each) -> tuple[TableReport, ...]:
         *(
             compare_counts(table.name, expected, each(_STORED_COUNTS[table.name], ()))
             for table, expected in zip(_COUNTS, (counts, scores, routes), strict=True)
+        ),
+        compare_counts(
+            opinion_counts.name,
+            opinions_by_ledger(each).sums,
+            stored_opinions(each(STORED_OPINIONS, ())),
         ),
     )
 

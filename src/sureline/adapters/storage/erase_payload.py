@@ -12,12 +12,14 @@ from sqlalchemy import bindparam, delete, select, union
 from sureline.adapters.storage.labels import BY_DECISION, labelled
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.queued import forget_reviews
+from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import erasures, outcomes, payloads, vectors
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.application.ports.audits import Erasure
 from sureline.errors import NotFound
 
+_APART = (payloads, vectors, remade_vectors)
 _OUTCOMES = compiled(
     select(outcomes.c.seq)
     .where(
@@ -34,7 +36,7 @@ _KEPT = compiled(
                 table.c.stream == bindparam(f"{table.name}_stream"),
                 table.c.seq == bindparam(f"{table.name}_seq"),
             )
-            for table in (payloads, vectors)
+            for table in _APART
         )
     )
 )
@@ -44,7 +46,7 @@ _DELETE = tuple(
             table.c.stream == bindparam("of_stream"), table.c.seq == bindparam("of_seq")
         )
     )
-    for table in (payloads, vectors)
+    for table in _APART
 )
 
 ERASURES = compiled(
@@ -95,7 +97,7 @@ class ErasePayload:
         rows = [
             seq
             for seq in (decision.seq, *(row[0] for row in comments))
-            if transaction.first(_KEPT, (STREAM, seq, STREAM, seq)) is not None
+            if transaction.first(_KEPT, (STREAM, seq) * len(_APART)) is not None
         ]
         if not rows:
             return False

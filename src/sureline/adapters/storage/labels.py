@@ -15,10 +15,9 @@ from typing import Any
 from sqlalchemy import bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from sureline.adapters.storage.append_decision import adding
 from sureline.adapters.storage.count_tables import OFF_SCALE, label_counts, labels
 from sureline.adapters.storage.moments import from_micros
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.statement import adding, compiled
 from sureline.adapters.storage.tables import decisions
 from sureline.adapters.storage.transaction import STREAM, Transaction
 from sureline.core.values.outcome import OutcomeSource

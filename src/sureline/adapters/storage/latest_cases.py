@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
-from sureline.adapters.storage.past_cases import proven_vector
+from sureline.adapters.storage.past_cases import vector_for
+from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, payloads, vectors
@@ -23,6 +24,8 @@ _LATEST = compiled(
         vectors.c.model_id,
         payloads.c.salt,
         decisions.c.vector_digest,
+        remade_vectors.c.vector,
+        remade_vectors.c.digest,
     )
     .select_from(
         labels.join(
@@ -36,6 +39,14 @@ _LATEST = compiled(
         .join(
             payloads,
             and_(payloads.c.stream == labels.c.stream, payloads.c.seq == labels.c.seq),
+        )
+        .outerjoin(
+            remade_vectors,
+            and_(
+                remade_vectors.c.stream == labels.c.stream,
+                remade_vectors.c.seq == labels.c.seq,
+                remade_vectors.c.model_id == bindparam("model_id"),
+            ),
         )
     )
     # Not the bare column: its index would sort the whole workspace instead of walking the marks.
@@ -55,24 +66,32 @@ class SqlLatestCases:
         self._database = database
 
     async def latest(self, workspace: str, slice_key: str, limit: int) -> Sequence[PastCase]:
-        """Return the latest labelled cases with their vectors; read off the loop."""
+        """Return the latest labelled cases with their vectors; read off the loop.
+
+        Those of another model than the latest has are left out, unless they were made anew.
+        """
 
         def read() -> list[PastCase]:
+            wanted = {"workspace": workspace, "slice_key": slice_key, "limit": limit}
             with self._database.reader() as fetch:
-                rows = fetch(_LATEST, (workspace, slice_key, limit))
-            model_id = rows[0][4] if rows else None
+                newest = fetch(_LATEST, _LATEST.row({**wanted, "model_id": "", "limit": 1}))
+                if not newest:
+                    return []
+                model_id: str = newest[0][4]
+                rows = fetch(_LATEST, _LATEST.row({**wanted, "model_id": model_id}))
             return [
                 PastCase(
                     cursor=mark,
                     workspace=workspace,
                     slice_key=slice_key,
                     decision_id=decision_id,
-                    model_id=model,
+                    model_id=model_id,
                     vector=found,
                     approved=bool(correct),
                 )
-                for mark, decision_id, correct, vector, model, *proof in rows
-                if model == model_id and (found := proven_vector(vector, model, *proof))
+                for mark, decision_id, correct, vector, *proof in rows
+                if (proof[0] == model_id or proof[3] is not None)
+                and (found := vector_for(model_id, vector, *proof))
             ]
 
         return await asyncio.to_thread(read)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, exists, func, literal_column, not_, or_, select
 
 from sureline.adapters.storage.count_tables import labels
+from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, erasures, heads, payloads, vectors
 from sureline.application.ports.cases import PastCase
@@ -27,6 +28,8 @@ _verdicts = (
         vectors.c.model_id,
         payloads.c.salt,
         decisions.c.vector_digest,
+        remade_vectors.c.vector,
+        remade_vectors.c.digest,
     )
     .select_from(
         labels.join(
@@ -41,12 +44,24 @@ _verdicts = (
             payloads,
             and_(payloads.c.stream == labels.c.stream, payloads.c.seq == labels.c.seq),
         )
+        .outerjoin(
+            remade_vectors,
+            and_(
+                remade_vectors.c.stream == labels.c.stream,
+                remade_vectors.c.seq == labels.c.seq,
+                remade_vectors.c.model_id == bindparam("model_id"),
+            ),
+        )
     )
     .where(
         labels.c.mark > bindparam("after"),
         labels.c.mark <= bindparam("horizon"),
         decisions.c.vector_digest.is_not(None),
-        or_(vectors.c.model_id == bindparam("model_id"), vectors.c.model_id.is_(None)),
+        or_(
+            vectors.c.model_id == bindparam("model_id"),
+            vectors.c.model_id.is_(None),
+            remade_vectors.c.vector.is_not(None),
+        ),
         not_(
             exists().where(
                 erasures.c.workspace == labels.c.workspace,
@@ -79,7 +94,8 @@ Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     """Return each labelled decision's verdict as it stands, and each deletion, oldest first.
 
-    A decision appears once, at the outcome that gave it its present label. A vector that is gone
+    A decision appears once, at the outcome that gave it its present label, with the vector that
+    this model gave it then, or that was made anew with it. A vector that is gone
     without an erasure, or is not the one that was recorded, comes back empty: the search then
     fails for that slice, and people decide, instead of leaving out a case that spoke against an
     output. Nothing beyond what
@@ -87,6 +103,7 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     cursor past a verdict that was written in between.
     """
     horizon = fetch(_HORIZON, ())[0][0]
+    bounds = {"horizon": horizon, "model_id": model_id, "page": PAGE}
     verdicts = [
         PastCase(
             cursor=mark,
@@ -94,11 +111,11 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
             slice_key=slice_key,
             decision_id=decision_id,
             model_id=model_id,
-            vector=proven_vector(vector, *proof),
+            vector=vector_for(model_id, vector, *proof),
             approved=bool(approved),
         )
         for mark, workspace, slice_key, decision_id, vector, approved, *proof in _pages(
-            lambda after: fetch(_VERDICTS, (after, horizon, model_id, PAGE)), cursor
+            lambda after: fetch(_VERDICTS, _VERDICTS.row({**bounds, "after": after})), cursor
         )
     ]
     deletions = [
@@ -118,10 +135,25 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     return sorted([*verdicts, *deletions], key=lambda case: case.cursor)
 
 
+def vector_for(
+    model_id: str,
+    own: bytes | None,
+    own_model: str | None,
+    salt: bytes | None,
+    own_digest: bytes,
+    remade: bytes | None,
+    remade_digest: bytes | None,
+) -> bytes:
+    """Return this model's vector of a case, its own or the one made anew, if it is proven."""
+    if own_model != model_id and remade is not None and remade_digest is not None:
+        return proven_vector(remade, model_id, salt, remade_digest)
+    return proven_vector(own, own_model, salt, own_digest)
+
+
 def proven_vector(
     vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes
 ) -> bytes:
-    """Return the vector if it is the one that the ledger commits to, else nothing."""
+    """Return the vector if it is the one that the digest was made of, else nothing."""
     if vector is None or model_id is None or salt is None:
         return b""
     return vector if vector_digest(salt, model_id, vector) == digest else b""

@@ -7,7 +7,14 @@ from typing import Any
 from sqlalchemy import and_, delete, func, literal_column, select
 
 from sureline.adapters.storage.append_decision import ADD_ROUTES, ADD_SCORES
-from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
+from sureline.adapters.storage.count_opinions import ADD_OPINIONS, DAY, opinions_by_ledger
+from sureline.adapters.storage.count_tables import (
+    label_counts,
+    labels,
+    opinion_counts,
+    route_counts,
+    score_counts,
+)
 from sureline.adapters.storage.labels import LABELLED, GivenLabel, labelled, set_label
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, outcomes
@@ -15,7 +22,8 @@ from sureline.adapters.storage.transaction import Transaction
 from sureline.core.values.outcome import OutcomeSource
 
 _EMPTY = tuple(
-    compiled(delete(table)) for table in (labels, label_counts, route_counts, score_counts)
+    compiled(delete(table))
+    for table in (labels, label_counts, route_counts, score_counts, opinion_counts)
 )
 _LABELS = compiled(
     select(outcomes.c.source, outcomes.c.anchored, outcomes.c.correct, outcomes.c.seq, *LABELLED)
@@ -31,8 +39,6 @@ _LABELS = compiled(
     .where(outcomes.c.correct.is_not(None))
     .order_by(outcomes.c.seq)
 )
-DAY = decisions.c.created_at // literal_column("86400000000")
-"""The day number of a decision, as core/values/periods.py has it."""
 WEEK = (DAY + literal_column("3")) // literal_column("7")
 """The week number of a decision, as core/values/periods.py has it."""
 _ROUTES = compiled(
@@ -65,11 +71,12 @@ _SCORES = compiled(
 
 
 def rebuild_counts(transaction: Transaction) -> None:
-    """Replace labels, label counts and route counts by what the ledger says."""
+    """Replace labels and all counts by what the ledger says."""
     for statement in _EMPTY:
         transaction.run(statement)
     transaction.run_many(ADD_ROUTES, transaction.all(_ROUTES))
     transaction.run_many(ADD_SCORES, transaction.all(_SCORES))
+    transaction.run_many(ADD_OPINIONS, opinions_by_ledger(transaction.each).rows())
     for row in transaction.all(_LABELS):
         _apply(transaction, row)
 

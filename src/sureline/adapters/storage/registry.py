@@ -115,18 +115,7 @@ class SqlRegistry:
         """Make `subject` current, in the ledger; whether it exists is the use case's question."""
 
         def write(transaction: Transaction) -> None:
-            transaction.chain(
-                "activation",
-                {
-                    "workspace": activation.workspace,
-                    "subject_kind": activation.kind,
-                    "subject": activation.subject,
-                    "by": activation.by,
-                    "at": to_micros(activation.at),
-                    "note": activation.note,
-                    "share": float(activation.share),
-                },
-            )
+            chain_activation(transaction, activation)
 
         await self._database.write(write)
 
@@ -181,6 +170,22 @@ class SqlRegistry:
             {"id": id_, "created_at": from_micros(created_at), "active": id_ == current}
             for id_, created_at in self._database.fetch(_CALIBRATIONS, (workspace,))
         ]
+
+
+def chain_activation(transaction: Transaction, activation: Activation) -> None:
+    """Write an activation as part of a transaction."""
+    transaction.chain(
+        "activation",
+        {
+            "workspace": activation.workspace,
+            "subject_kind": activation.kind,
+            "subject": activation.subject,
+            "by": activation.by,
+            "at": to_micros(activation.at),
+            "note": activation.note,
+            "share": float(activation.share),
+        },
+    )
 
 
 def _activation(row: Sequence[Any]) -> Activation:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Dialect, String, Table, bindparam, func, insert, select
+from sqlalchemy.dialects.sqlite import insert as upsert
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.sql.expression import ClauseElement
 
@@ -50,3 +51,19 @@ def compiled(element: ClauseElement, dialect: Dialect = SQLITE) -> Statement:
 def insertion(table: Table, dialect: Dialect = SQLITE) -> Statement:
     """Compile a plain insert of every column, in the order of the table."""
     return compiled(insert(table), dialect)
+
+
+def adding(table: Table) -> Statement:
+    """Return the statement that adds a row of figures to those that a table has under its key."""
+    insert_figures = upsert(table)
+    keys = {column.name for column in table.primary_key}
+    return compiled(
+        insert_figures.on_conflict_do_update(
+            index_elements=[column.name for column in table.primary_key],
+            set_={
+                column.name: column + insert_figures.excluded[column.name]
+                for column in table.columns
+                if column.name not in keys
+            },
+        )
+    )

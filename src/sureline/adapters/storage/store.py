@@ -7,12 +7,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
+from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.registry import SqlRegistry
+from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
@@ -33,6 +36,9 @@ class Store:
     reviews: SqlReviews
     derived: SqlDerived
     cases: SqlLatestCases
+    canaries: SqlCanaryRuns
+    remade: SqlRemadeVectors
+    opinions: SqlOpinionCounts
     secret: bytes
     database: SqliteDatabase
 
@@ -77,6 +83,9 @@ def open_store(
         reviews=SqlReviews(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
+        canaries=SqlCanaryRuns(database),
+        remade=SqlRemadeVectors(database),
+        opinions=SqlOpinionCounts(database),
         secret=database.secret,
         database=database,
     )

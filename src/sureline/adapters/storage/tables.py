@@ -2,8 +2,8 @@
 
 Ledger tables are append-only and chained: each row has its place (`stream`, `seq`) and `hash`.
 `seq` runs through all ledger tables of a stream. What quotes a payload lies apart, in `payloads`
-and `vectors`, under the same (stream, seq), so that it can be erased. `labels`, `label_counts`
-and `route_counts` are derived and can be rebuilt from the ledger.
+and `vectors`, under the same (stream, seq), so that it can be erased. What is in `count_tables.py`
+is derived and can be rebuilt from the ledger.
 
 Times are whole microseconds since 1970 in UTC: what is hashed is exactly what is stored.
 """
@@ -184,6 +184,22 @@ calibrations = Table(
     UniqueConstraint("id"),
 )
 
+canary_runs = Table(
+    "canary_runs",
+    metadata,
+    *_place(),
+    _bytes("hash"),
+    text_column("workspace"),
+    text_column("id"),
+    text_column("role"),
+    text_column("asked"),
+    text_column("identity"),
+    text_column("outcome"),
+    whole_column("ran_at"),
+    _bytes("body"),
+    UniqueConstraint("id"),
+)
+
 erasures = Table(
     "erasures",
     metadata,
@@ -268,6 +284,7 @@ CHAINED: dict[str, Table] = {
     "activation": activations,
     "policy": policies,
     "calibration": calibrations,
+    "canary_run": canary_runs,
     "erasure": erasures,
 }
 """The ledger tables by the kind of their rows."""

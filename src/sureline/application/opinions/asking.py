@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from sureline.application.ports.models import Asking, Ended, ModelClient, Prompt, Reply
+from sureline.core.opinions.refusal import declines
+from sureline.core.values.finding import Finding
 from sureline.core.values.model_card import ModelCard, Usage
 from sureline.errors import ModelFailed
 
@@ -14,6 +16,14 @@ Said = TypeVar("Said")
 
 MOST_TOKENS = 4
 """How many times the first limit of tokens a second try may take after a reply was cut off."""
+
+MOST_KEPT = 2_000
+"""Characters of a reply that could not be read which are kept, for a person to look at."""
+
+MOST_SHOWN_AGAIN = 4_000
+"""Characters of such a reply that its model is shown again."""
+
+REFUSED, TRUNCATED = "refused", "truncated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +54,72 @@ async def ask_for(
 
     `read` turns a reply's text into what was said, or says why it cannot. A reply that was cut
     off is asked for again with a larger limit; a refusal is not asked again. Raises ModelFailed
-    with the reason (`truncated`, `refused`, those of `read` and of the client) and the card.
+    with the reason (`truncated`, `refused`, those of `read` and of the client), the card, and the
+    reply that could not be read as an erasable finding, shortened. `first_fault` in its detail is
+    why there was a second question.
     """
     used: Usage | None = None
-    for attempt in (1, 2):
+    unread: tuple[Reply, Unreadable] | None = None
+    for _ in (1, 2):
         try:
             reply = await client.ask(prompt, asking)
         except ModelFailed as error:
-            raise _failed(error.reason, replace(card, usage=used), error.detail) from error
+            raise _failed(error, replace(card, usage=used), unread) from error
         used = reply.usage if used is None else used + reply.usage
         card = replace(card, answered=reply.model, usage=used)
         found = _read(reply, read)
         if not isinstance(found, Unreadable):
             return Opinion(found, card)
-        if attempt == 2 or reply.ended is Ended.REFUSED:
-            raise _failed(found.reason, card, {})
+        if unread is not None or found.reason == REFUSED:
+            failed = ModelFailed(found.reason, findings=_kept(reply))
+            raise _failed(failed, card, unread)
         prompt, asking = _again(prompt, asking, reply, found)
+        unread = reply, found
     raise AssertionError("two attempts return or raise")
 
 
 def _read(reply: Reply, read: Callable[[str], Said | Unreadable]) -> Said | Unreadable:
     if reply.ended is Ended.REFUSED:
-        return Unreadable("refused", "")
+        return Unreadable(REFUSED, "")
     if reply.ended is Ended.TRUNCATED:
-        return Unreadable("truncated", "Your reply was cut off. Answer with the JSON object only.")
-    return read(reply.text)
+        return Unreadable(TRUNCATED, "")
+    found = read(reply.text)
+    if isinstance(found, Unreadable) and found.reason == "no_object" and declines(reply.text):
+        return Unreadable(REFUSED, "")
+    return found
 
 
 def _again(
     prompt: Prompt, asking: Asking, reply: Reply, fault: Unreadable
 ) -> tuple[Prompt, Asking]:
-    """Return the second question: with the complaint, or with more room."""
-    if fault.reason == "truncated":
+    """Return the second question: with more room where there was too little, else what was wrong.
+
+    A reply without any words cannot be shown again: no provider takes an empty turn.
+    """
+    if reply.ended is Ended.TRUNCATED:
         return prompt, replace(asking, max_tokens=asking.max_tokens * MOST_TOKENS, fresh=True)
-    return replace(prompt, exchange=(reply.text, fault.complaint)), replace(asking, fresh=True)
+    said = _storable(reply.text[:MOST_SHOWN_AGAIN])
+    exchange = (said, _storable(fault.complaint)) if said.strip() else ()
+    return replace(prompt, exchange=exchange), replace(asking, fresh=True)
 
 
-def _failed(reason: str, card: ModelCard, detail: object) -> ModelFailed:
-    extra = detail if isinstance(detail, dict) else {}
-    return ModelFailed(reason, detail={**extra, **card.detail})
+def _failed(
+    error: ModelFailed, card: ModelCard, unread: tuple[Reply, Unreadable] | None
+) -> ModelFailed:
+    """Return the failure with the card, and with what came of the first question, if anything."""
+    first = {} if unread is None else {"first_fault": unread[1].reason}
+    kept = error.findings or (() if unread is None else _kept(unread[0]))
+    return ModelFailed(error.reason, detail={**error.detail, **card.detail, **first}, findings=kept)
+
+
+def _kept(reply: Reply) -> tuple[Finding, ...]:
+    text, more = reply.text[:MOST_KEPT], len(reply.text) - MOST_KEPT
+    if not text.strip():
+        return ()
+    rest = f" [and {more} characters more]" if more > 0 else ""
+    return (Finding(code="reply", message=f"{_storable(text)}{rest}"),)
+
+
+def _storable(text: str) -> str:
+    """Return the text without halves of characters, which can be neither sent nor stored."""
+    return text.encode("utf-8", "replace").decode("utf-8")

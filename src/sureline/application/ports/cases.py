@@ -56,5 +56,5 @@ class CaseIndex(Protocol):
     ) -> Neighbourhood:
         """Return up to `k` nearest of the latest `window` cases; near-duplicates count once."""
 
-    async def refresh(self) -> None:
-        """Take in the verdicts and deletions that the store has and the index has not."""
+    async def refresh(self) -> int:
+        """Take in verdicts and deletions that are new; return how many deletions there were."""

@@ -41,7 +41,7 @@ class Judge(Protocol):
     """Tries to refute an output."""
 
     async def judge(self, proposal: Proposal, policy: SlicePolicy) -> Verdict:
-        """Return the verdict.
+        """Return the verdict; the proposal's deadline is the time that is left for it.
 
         An exception becomes a failed judge; ModelFailed says why.
         """

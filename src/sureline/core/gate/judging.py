@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.gate.thresholds import Threshold
+from sureline.core.opinions.panel import panel_detail, verdict_words
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.policy import DEFAULT_THRESHOLD, SlicePolicy
 from sureline.core.values.proposal import Stakes
@@ -52,26 +54,39 @@ def should_judge(
     return Judging.NONE
 
 
-def judge_signal(verdict: Verdict, policy: SlicePolicy) -> Signal:
+def judge_signal(verdict: object, policy: SlicePolicy) -> Signal:
     """Turn a verdict into the signal `judge`.
 
     Agreement is 1.0. Disagreement at or above `refute_at` is measured 0.0 with the code
     `refuted` in its detail; a weaker one is not applicable (inconclusive). A verdict whose
-    confidence is no number in [0, 1], or whose agreement is no true boolean, has failed.
+    confidence is no number in [0, 1], or whose agreement is no true boolean, has failed, and so
+    has whatever a judge gave that is no verdict.
     """
     kind = SignalKind.JUDGE
+    if not isinstance(verdict, Verdict):
+        return Signal.failed("judge", kind, "not_a_verdict")
     fault = unit_interval_fault(verdict.confidence)
     if fault or not isinstance(verdict.agrees, bool):
         return Signal.failed("judge", kind, fault or "agrees_not_boolean")
-    card = {} if verdict.card is None else verdict.card.detail
-    detail = {"confidence": verdict.confidence, "model": verdict.model} | card
+    detail, findings = _detail(verdict), verdict_words(verdict)
     if verdict.agrees:
-        return Signal.measured("judge", kind, 1.0, detail=detail)
-    detail["failure_mode"] = verdict.failure_mode
+        return Signal.measured("judge", kind, 1.0, detail=detail, findings=findings)
     refute_at = policy.judge.refute_at if policy.judge else 0.0
     if verdict.confidence >= refute_at:
-        return Signal.measured("judge", kind, 0.0, detail={**detail, "verdict": REFUTED})
-    return Signal.not_applicable("judge", kind, "inconclusive", detail=detail)
+        detail["verdict"] = REFUTED
+        return Signal.measured("judge", kind, 0.0, detail=detail, findings=findings)
+    return Signal.not_applicable("judge", kind, "inconclusive", detail=detail, findings=findings)
+
+
+def _detail(verdict: Verdict) -> dict[str, Any]:
+    """Return the codes and figures of a verdict, without the judge's words."""
+    detail: dict[str, Any] = {"confidence": verdict.confidence}
+    detail |= {"model": verdict.model} if isinstance(verdict.model, str) else {}
+    detail |= panel_detail(verdict.votes) if verdict.votes else {}
+    detail |= {} if verdict.card is None else verdict.card.detail
+    if not verdict.agrees:
+        detail["failure_mode"] = verdict.code
+    return detail
 
 
 def is_refuted(assessed: Assessment) -> bool:

@@ -160,10 +160,12 @@ def _unmeasured(assessed: Assessment) -> Iterator[Reason]:
 
 
 def _judged_against(assessed: Assessment, judging: Judging) -> Iterator[Reason]:
-    if is_refuted(assessed):
-        yield _reason("judge_refuted", "The judge found a strong reason against the output.")
-        return
     signal = assessed.signal("judge")
+    if is_refuted(assessed):
+        mode = signal.detail.get("failure_mode") if signal is not None else None
+        named = f" ({mode})" if mode else ""
+        yield _reason("judge_refuted", f"The judge found a strong reason against it{named}.")
+        return
     if judging is Judging.MANDATORY and signal is not None:
         if signal.state is SignalState.NOT_APPLICABLE:
             yield _reason("judge_inconclusive", "Judging was required and came to no conclusion.")

@@ -15,6 +15,7 @@ VOID_REASONS = {
     "none": "the slice has no certificate yet",
     "measurement_changed": "what is measured has changed since the certificate was issued",
     "model_changed": "another model answers now than when the certificate was issued",
+    "another_generator": "the output is of another generator than the policy names",
     "target_raised": "the policy now asks for more than the certificate promises",
     "issued_in_future": "the certificate is dated in the future",
     "expired": "the certificate is older than the policy allows",

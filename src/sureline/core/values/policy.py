@@ -40,9 +40,10 @@ DEFAULT_THRESHOLD = 0.95
 class JudgePolicy:
     """Which outputs a second model tries to refute; shares and bands are in [0, 1] (G9-G11).
 
-    `guidance` tells the judge what counts as wrong here. `temperature` None is the provider's
-    own. With `must_pass_canaries` a judge that failed its canaries, or never took them, gives no
-    signal (G3).
+    `panel` are further models that are asked at the same time; `quorum` is how many of all must
+    answer, None the majority. `guidance` tells a judge what counts as wrong here. `temperature`
+    None is the provider's own. With `must_pass_canaries` a judge that failed its canaries, or
+    never took them, gives no signal (G3).
     """
 
     model: str
@@ -54,6 +55,18 @@ class JudgePolicy:
     borderline: float = 0.05
     otherwise: float = 0.08
     refute_at: float = 0.6
+    panel: tuple[str, ...] = ()
+    quorum: int | None = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Return the names of all models that judge."""
+        return (self.model, *self.panel)
+
+    @property
+    def needed(self) -> int:
+        """Return how many of them must answer."""
+        return len(self.models) // 2 + 1 if self.quorum is None else self.quorum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

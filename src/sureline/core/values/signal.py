@@ -127,7 +127,13 @@ class Signal:
 
     @classmethod
     def not_applicable(
-        cls, name: str, kind: SignalKind, reason: str, *, detail: Mapping[str, Any] | None = None
+        cls,
+        name: str,
+        kind: SignalKind,
+        reason: str,
+        *,
+        detail: Mapping[str, Any] | None = None,
+        findings: tuple[Finding, ...] = (),
     ) -> Signal:
         """Make a signal that has nothing to say about this output, and say why."""
         return cls(
@@ -136,6 +142,7 @@ class Signal:
             state=SignalState.NOT_APPLICABLE,
             reason=reason,
             detail=detail or {},
+            findings=findings,
         )
 
     @classmethod

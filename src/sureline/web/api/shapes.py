@@ -81,6 +81,7 @@ class DecisionShape(TypedDict, total=False):
     elapsed_ms: Required[float]
     output: Required[Any]
     feedback: Required[list[FindingShape]]
+    findings: dict[str, list[FindingShape]]
     output_text: str
     erased: bool
 

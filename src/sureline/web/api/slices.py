@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sureline.application.current import Current, active_certificates
+from sureline.application.current import Current
 from sureline.bootstrap import Services
-from sureline.core.gate.thresholds import Threshold, threshold_now
+from sureline.core.gate.thresholds import Threshold
 from sureline.errors import PolicyError
 from sureline.web.api.shapes import SlicesShape
 from sureline.web.faults import NotReady
@@ -25,19 +25,11 @@ async def show(call: Call) -> Reply:
     except PolicyError as error:
         raise NotReady("no policy can be used here") from error
     seen = [key for key in sorted(policy.slices) if not call.key.slices or key in call.key.slices]
-    certificates = await active_certificates(services.registry, workspace)
     missing = await _missing(services, workspace)
     routes = await services.ledger.route_counts(workspace)
     found = []
     for key in seen:
-        current = Current(
-            policy=policy.slices[key],
-            certificate=certificates.get(key),
-            action_classes=policy.action_classes,
-            policy_hash=policy.hash,
-            measurement_hash=policy.measurement_hashes[key],
-            base_measurement=policy.base_measurements[key],
-        )
+        current = await services.currents.latest(key)
         found.append(_slice_json(services, current, missing.get(key), routes.get(key, {})))
     return Reply.json({"slices": found})
 
@@ -58,13 +50,7 @@ def _slice_json(
     routes: Mapping[str, int],
 ) -> dict[str, Any]:
     policy, certificate = current.policy, current.certificate
-    threshold = threshold_now(
-        policy,
-        certificate,
-        measurement_hash=current.measurement_hash,
-        stakes=policy.stakes,
-        now=services.clock.now(),
-    )
+    threshold = current.threshold(policy.stakes, services.clock.now())
     shown = None
     if certificate is not None and threshold.absent is None:
         shown = {**asdict(certificate), "issued_at": certificate.issued_at.isoformat()}

@@ -30,6 +30,7 @@ _APPEND_ONLY = (
     "activations",
     "policies",
     "calibrations",
+    "canary_runs",
     "erasures",
     "consumptions",
 )
@@ -123,6 +124,13 @@ def _create_ledger() -> None:
         unique=("id",),
     )
     _table(
+        "canary_runs",
+        "stream text, seq bigint, hash bytes, workspace text, id text, role text, asked text, "
+        "identity text, outcome text, ran_at bigint, body bytes",
+        key=("stream", "seq"),
+        unique=("id",),
+    )
+    _table(
         "erasures",
         "stream text, seq bigint, hash bytes, workspace text, slice_key text, "
         "decision_id text, by text, reason text, erased_at bigint, body bytes",
@@ -140,6 +148,11 @@ def _create_what_lies_apart() -> None:
         "vectors",
         "stream text, seq bigint, workspace text, model_id text, vector bytes",
         key=("stream", "seq"),
+    )
+    _table(
+        "remade_vectors",
+        "stream text, seq bigint, model_id text, workspace text, digest bytes, vector bytes",
+        key=("stream", "seq", "model_id"),
     )
 
 
@@ -186,6 +199,27 @@ def _create_what_follows() -> None:
         "workspace text, slice_key text, measurement_hash text, week integer, "
         "score_bin integer, stream text, count bigint",
         key=("workspace", "slice_key", "measurement_hash", "week", "score_bin", "stream"),
+        by_key=True,
+    )
+    _table(
+        "opinion_counts",
+        "workspace text, slice_key text, day integer, signal text, asked text, answered text, "
+        "end text, reason text, duration integer, stream text, count bigint, value bigint, "
+        "valued bigint, cost bigint, costed bigint, ms bigint, timed bigint, "
+        "input_tokens bigint, output_tokens bigint, metered bigint, calls bigint, "
+        "retries bigint, cached bigint",
+        key=(
+            "workspace",
+            "slice_key",
+            "day",
+            "signal",
+            "asked",
+            "answered",
+            "end",
+            "reason",
+            "duration",
+            "stream",
+        ),
         by_key=True,
     )
 

@@ -1,0 +1,1 @@
+"""The shipped canaries, and how a set of them is read."""

@@ -1,0 +1,42 @@
+"""Does something at once and then again and again, on a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+STOP_SECONDS = 10.0
+"""How long a look under way may take to end once the thread is told to stop."""
+
+
+class RepeatingThread:
+    """Looks at once, then every `tick` seconds, from entering to leaving a `with` block."""
+
+    def __init__(self, *, name: str, tick: float) -> None:
+        self._tick = tick
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopping.set()
+        self._thread.join(STOP_SECONDS)
+
+    def _serve(self) -> None:
+        while True:
+            self.look()
+            if self._stopping.wait(self._tick):
+                return
+
+    def look(self) -> None:
+        """Do once what is to be done; what it raises ends the thread."""
+        raise NotImplementedError
