@@ -1,9 +1,11 @@
 """P1: decide with a durable record, beside the same rows inserted raw by group commit.
 
 64 callers through the library: without history, then with a slice window of 20,000 and of
-100,000 past cases (256 dimensions). Then the p99 at half of the peak.
+100,000 past cases (256 dimensions). Then the p99 at half of the peak. The last row asks a judge
+and an evaluator that answer at once: what is left is what second opinions cost the gate itself,
+beside its own rows inserted raw, and beside the same policy without models.
 
-Run: python benchmarks/p1_decide.py [--quick]
+Run: python benchmarks/p1_decide.py [--quick] [--opinions]
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from filled_store import fill, policy_text, proposal
+from instant_models import InstantModels, opinionated_policy
 from raw_insert import raw_insert
 from rich.console import Console
 from rich.table import Table
@@ -30,7 +33,7 @@ CALLERS = 64
 class Run:
     """One configuration's medians."""
 
-    window: int
+    name: str
     per_second: float
     raw: float
     p99_ms: float
@@ -71,19 +74,20 @@ async def p99_at(gate: sureline.Gate, per_second: float, decisions: int, first: 
 
 async def measure(path: Path, policy: Path, decisions: int) -> tuple[float, float]:
     """Return the peak rate and the p99 at half of it."""
-    plugins = sureline.Plugins(most_cases=100_000)
+    plugins = sureline.Plugins(most_cases=100_000, model_client=InstantModels())
     async with sureline.Gate.open(policy, store=f"sqlite:///{path}", plugins=plugins) as gate:
         await peak(gate, CALLERS, 10_000_000)
         rate = await peak(gate, decisions, 0)
         return rate, await p99_at(gate, rate / 2, min(decisions, int(rate)), decisions)
 
 
-def run(window: int, decisions: int, rounds: int) -> Run:
+def run(window: int, decisions: int, rounds: int, *, opinions: bool = False) -> Run:
     """Measure one window size; ratios are taken side by side, round by round."""
     rates, raws, tails = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         policy = Path(folder, "policy.yaml")
-        policy.write_text(policy_text(window), encoding="utf-8")
+        text = opinionated_policy(Path(folder)) if opinions else policy_text(window)
+        policy.write_text(text, encoding="utf-8")
         for number in range(rounds):
             path = Path(folder, f"ours-{number}.db")
             if window:
@@ -95,7 +99,7 @@ def run(window: int, decisions: int, rounds: int) -> Run:
             rates.append(rate)
             tails.append(tail)
     return Run(
-        window=window,
+        name="judge and evaluator" if opinions else f"{window:,}",
         per_second=statistics.median(rates),
         raw=statistics.median(raws),
         p99_ms=statistics.median(tails),
@@ -105,20 +109,32 @@ def run(window: int, decisions: int, rounds: int) -> Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer decisions and rounds")
-    quick = parser.parse_args().quick
-    decisions, rounds = (2_000, 1) if quick else (6_400, 3)
+    parser.add_argument("--opinions", action="store_true", help="no window, then opinions, only")
+    given = parser.parse_args()
+    decisions, rounds = (2_000, 1) if given.quick else (6_400, 3)
     table = Table("window", "decisions/s", "raw/s", "ratio", "target", "p99 at half of peak, ms")
-    for window, target in ((0, 0.25), (20_000, 0.12), (100_000, 0.05)):
-        one = run(window, decisions, rounds)
-        table.add_row(
-            f"{window:,}",
-            f"{one.per_second:,.0f}",
-            f"{one.raw:,.0f}",
-            f"{one.ratio:.2f}",
-            f">= {target}",
-            f"{one.p99_ms:.1f} (<= 30)",
-        )
-    Console().print(table)
+    found = []
+    windows = ((0, 0.25),) if given.opinions else ((0, 0.25), (20_000, 0.12), (100_000, 0.05))
+    for window, target in windows:
+        found.append(run(window, decisions, rounds))
+        table.add_row(*row(found[-1], target))
+    found.append(run(0, decisions, rounds, opinions=True))
+    table.add_row(*row(found[-1], 0.25))
+    console = Console()
+    console.print(table)
+    share = found[-1].per_second / found[0].per_second
+    console.print(f"with both opinions: {share:.2f} of the rate without them")
+
+
+def row(one: Run, target: float) -> tuple[str, ...]:
+    return (
+        one.name,
+        f"{one.per_second:,.0f}",
+        f"{one.raw:,.0f}",
+        f"{one.ratio:.2f}",
+        f">= {target}",
+        f"{one.p99_ms:.1f} (<= 30)",
+    )
 
 
 if __name__ == "__main__":

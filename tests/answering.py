@@ -12,6 +12,7 @@ from sureline.application.models_seen import MODEL
 from sureline.application.ports.models import Asking, Prompt, Reply
 from sureline.application.ports.registry import Activation
 from sureline.core.values.decision import Decision
+from sureline.core.values.model_card import Usage
 from sureline.errors import ModelFailed
 from sureline.gate import Gate
 from sureline.testing import FakeModels, FixedClock, temporary_gate
@@ -42,12 +43,14 @@ class World:
     gate: Gate
     clock: FixedClock
     model: str | None = "A"
+    kept: bool = False
+    """Whether replies come from a cache."""
     _number: int = field(default=0)
 
     def says(self, prompt: Prompt, asking: Asking) -> Reply:
         if self.model is None:
             raise ModelFailed("unreachable")
-        return Reply(text=AGREES, model=self.model)
+        return Reply(text=AGREES, model=self.model, usage=Usage(cached=self.kept))
 
     def decide(self, score: float = 0.97, **more: Any) -> Decision:
         """Decide about an output that was never seen before."""

@@ -47,7 +47,14 @@ class MissingExtra(SurelineError):
 
 
 class EmbeddingFailed(SurelineError):
-    """The text could not be embedded."""
+    """The text could not be embedded.
+
+    `reason` is a code where a provider's model failed, as ModelFailed has it.
+    """
+
+    def __init__(self, message: str | None = None, *, reason: str | None = None) -> None:
+        super().__init__(message or "The text could not be embedded.")
+        self.reason = reason
 
 
 class ModelFailed(SurelineError):

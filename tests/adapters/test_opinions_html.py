@@ -12,7 +12,8 @@ import pytest
 
 from sureline.adapters.reports.calibration_html import calibration_html
 from sureline.application.calibration_report import CalibrationReport, report_json
-from sureline.core.learning.opinion_facts import OpinionEvidence, OpinionFacts, Said
+from sureline.core.learning.opinion_facts import OpinionEvidence, OpinionFacts
+from sureline.core.values.said import Said
 from tests.adapters.test_calibration_html import CHROMIUM, words
 from tests.adapters.test_calibration_html import full as full
 from tests.adapters.test_reports import HOSTILE, tree

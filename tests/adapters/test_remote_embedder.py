@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sureline.adapters.embedders.remote import RemoteModel
 from sureline.adapters.models.attempts import Backoff
@@ -70,6 +72,17 @@ async def test_vectors_arrive_at_unit_length(server, model):
     assert found.answered == "text-embedding-test"
     assert found.model_id == (f"openai:text-embedding-test:nfc-ws:window2000-mean:l2:{DIMENSION}")
     assert server.asked == [TEXTS]
+
+
+async def test_what_it_took_is_told(server, model_with):
+    """Tokens and list price come back with the vectors; over several requests they add up."""
+    server.answers = "text-embedding-3-small"
+    model = model_with("openai:text-embedding-3-small")
+    usage = (await model.embedded(["word " * 20_000])).usage
+
+    requests = len(server.asked)
+    assert (usage.calls, usage.input_tokens, usage.output_tokens) == (requests, 7 * requests, 0)
+    assert usage.cost == pytest.approx(requests * 7 * 0.02e-6)
 
 
 async def test_rows_in_another_order_are_put_right(server, model):
@@ -313,3 +326,32 @@ async def test_a_reply_of_no_form_at_all_is_refused():
     ):
         with pytest.raises(EmbeddingFailed):
             await RemoteModel("x:y", Canned(EmbeddingReply(rows=rows, model="m"))).embedded(["t"])
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.integers(min_value=-(10**30), max_value=10**30),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=3),
+)
+
+
+@given(
+    rows=st.one_of(
+        st.lists(st.lists(NUMBERS, max_size=5), max_size=4),
+        st.lists(st.lists(st.floats(), min_size=3, max_size=3), min_size=2, max_size=2),
+        st.none(),
+        st.text(max_size=5),
+    ),
+    model=st.one_of(st.text(max_size=5), st.none(), st.just("m")),
+)
+async def test_whatever_comes_back_is_unit_vectors_or_a_failure(rows, model):
+    """No reply gives a vector that is not finite and of unit length."""
+    remote = RemoteModel("x:y", Canned(EmbeddingReply(rows=rows, model=model)))
+    try:
+        found = await remote.embedded(["one", "two"])
+    except EmbeddingFailed:
+        return
+    assert found.rows.dtype == np.float32
+    assert np.allclose(np.linalg.norm(found.rows, axis=1), 1, atol=1e-3)

@@ -67,13 +67,9 @@ def test_a_strict_evaluator_passes(server: ModelServer, run: Run, seed: str | No
     assert (result.exit_code, found["passed"]) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("fake", "passed_for_good"),
-    [(lenient, {20}), (obedient, {4, 5})],
-    ids=["lenient", "obedient"],
-)
+@pytest.mark.parametrize("fake", [lenient, obedient])
 def test_one_that_finds_nothing_or_obeys_fails(
-    server: ModelServer, run: Run, fake: FakeEvaluator, passed_for_good: set[int]
+    server: ModelServer, run: Run, fake: FakeEvaluator
 ) -> None:
     """Letting one bad canary pass is enough to fail, whatever else was caught."""
     server.says = answering(fake)
@@ -82,7 +78,12 @@ def test_one_that_finds_nothing_or_obeys_fails(
     assert (result.exit_code, found["passed"]) == (1, False)
     for one in found["runs"]:
         assert one["outcome"] == "failed"
-        assert len(one["let_pass"]) in passed_for_good
+        # A reply that a canary planted word for word may count as unreadable instead.
+        fooled = {*one["let_pass"], *one["not_measured"]}
+        modes = {each["mode"] for each in one["scores"] if each["id"] in fooled}
+        assert one["let_pass"]
+        assert (len(fooled) == 20) is (fake is lenient)
+        assert modes == {"injected_instructions"} or fake is lenient
 
 
 def test_one_that_refuses_everything_fails(server: ModelServer, run: Run) -> None:
@@ -212,3 +213,51 @@ def test_a_request_holds_task_source_and_output(server: ModelServer, run: Run) -
     run(*RUNS, "--role", "self_evaluation")
     assert len(seen) == 30
     assert all({"TASK", "SOURCE", "OUTPUT"} <= set(asked.content.split()) for asked in seen)
+
+
+def test_watch_warns_of_a_model_that_failed(server: ModelServer, run: Run) -> None:
+    """Who looks after the gate is told, whether or not the policy acts on it."""
+    server.says = answering(lenient)
+    run("decide", "-", "--policy", "policy.yaml", text="")
+    run(*RUNS, "--role", "judge", "--slice", "letters")
+    assert "warning: judge openai-chat:gpt-4o-mini failed its canaries" in run("watch").stdout
+    found = json.loads(run("watch", "--json").stdout)["canaries"]
+    assert [one["fault"] for one in found] == [
+        "canaries_failed",
+        "canaries_not_run",
+        "canaries_not_run",
+    ]
+
+
+def test_a_case_of_a_policy_test_takes_canaries_as_passed(run: Run, folder: Path) -> None:
+    """A case says itself what a judge says; nothing is asked, and nothing must have passed."""
+    policy = POLICY.replace("output: {structured: false}", "output: {json_schema: {type: object}}")
+    must = policy.replace(
+        f'{{model: "{MODEL}"}}', f'{{model: "{MODEL}", must_pass_canaries: true}}'
+    )
+    (folder / "policy.yaml").write_text(must.replace("self_evaluation: 1", "verification: 1"))
+    case = {
+        "name": "the judge refutes",
+        "threshold": 0.5,
+        "slice_key": "letters",
+        "task": "t",
+        "output": {},
+        "stakes": "high_cost",
+        "judge": {"agrees": False, "confidence": 0.9},
+        "expect": {"route": "human_required", "reasons": ["judge_refuted"]},
+    }
+    (folder / "cases.jsonl").write_text(json.dumps(case))
+    result = run("policy", "test", "cases.jsonl", "--policy", "policy.yaml")
+    assert result.exit_code == 0, result.output
+
+
+def test_activating_a_policy_tells_which_models_have_yet_to_pass(run: Run, folder: Path) -> None:
+    """Else everything would go to people and nobody would know why."""
+    must = POLICY.replace(
+        f'{{model: "{MODEL}"}}', f'{{model: "{MODEL}", must_pass_canaries: true}}'
+    )
+    (folder / "policy.yaml").write_text(must, "utf-8")
+    result = run("policy", "activate", "policy.yaml", "--by", "ada")
+    assert result.exit_code == 0
+    assert f"judge {MODEL} was not put to the canaries as it is now" in result.stderr
+    assert "run `sureline canaries`" in result.stderr

@@ -32,13 +32,16 @@ Says = Callable[[Asked], "str | Step"]
 class ModelServer:
     """Answers what `says` makes of a request; `script`ed steps come first.
 
-    `asked` lists the requests that came, in order; `connections` counts the connections.
+    `asked` lists the requests that came, in order; `connections` counts the connections, and
+    `most_at_once` is how many requests were under way at the same time.
     """
 
     def __init__(self, says: Says = lambda asked: "yes") -> None:
         self.says = says
         self.asked: list[Asked] = []
         self.connections = 0
+        self.most_at_once = 0
+        self._at_once = 0
         self.url = ""
         self._script: deque[Step] = deque()
         self._loop = asyncio.new_event_loop()
@@ -120,10 +123,15 @@ class ModelServer:
         asked = wire.read(json.loads(body), headers)
         self.asked.append(asked)
         step = self._script.popleft() if self._script else self.says(asked)
-        if isinstance(step, Never):
-            await reader.read()  # until the client hangs up
-            return False
-        return await _do(Say(step) if isinstance(step, str) else step, wire, asked, writer)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            if isinstance(step, Never):
+                await reader.read()  # until the client hangs up
+                return False
+            return await _do(Say(step) if isinstance(step, str) else step, wire, asked, writer)
+        finally:
+            self._at_once -= 1
 
 
 async def _do(step: Step, wire: Wire, asked: Asked, writer: asyncio.StreamWriter) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -21,9 +23,9 @@ slices:
 
 @pytest.fixture
 def decision() -> Decision:
-    """Return a decision whose signals a test replaces."""
+    """Return a decision to which a test adds signals."""
     with temporary_gate(POLICY) as gate:
-        return gate.decide(slice_key="replies", task="Answer", output="Hello.")
+        return gate.decide_sync(slice_key="replies", task="Answer", output="Hello.")
 
 
 def read(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
@@ -38,8 +40,7 @@ def read(metrics: Metrics, name: str) -> dict[tuple[str, ...], float]:
 
 def counted(decision: Decision, *signals: Signal) -> Metrics:
     metrics = Metrics()
-    object.__setattr__(decision, "signals", (*decision.signals, *signals))
-    metrics.count_decision(decision, 0.01)
+    metrics.count_decision(replace(decision, signals=(*decision.signals, *signals)), 0.01)
     return metrics
 
 

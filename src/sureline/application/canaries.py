@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from sureline.application.ask_judge import ask_judge
 from sureline.application.canary_evaluators import CANARY_SLICE, Examinee, examinees
-from sureline.application.canary_standings import standing_after
+from sureline.application.canary_standings import Standing, standing_after
 from sureline.application.measure import SOURCE_SECONDS, run_source
 from sureline.application.models_seen import ModelWatch, models_seen
 from sureline.application.policies import PolicyBook
@@ -83,18 +83,28 @@ class Canaries:
     async def due(self) -> tuple[Examinee, ...]:
         """Return the second models of the current policy without a complete run of this month.
 
+        Raises PolicyError.
+        """
+        since = self.clock.now() - MONTH
+        return tuple(one.examinee for one in await self.standings() if one.is_older_than(since))
+
+    async def standings(self) -> tuple[Standing, ...]:
+        """Return the second models of the current policy with their latest runs that count.
+
         A run speaks for the model that answered it, the prompt, the deductions, the guidance and
         the temperature. Raises PolicyError.
         """
         policy = await self.policies.latest()
-        past, since = await self.runs.all(self.workspace), self.clock.now() - MONTH
-        fresh = {one.identity for one in past if one.at > since and one.counts}
-        seen = (await models_seen(self.registry, self.workspace)).latest
+        counted = {run.identity: run for run in await self.runs.all(self.workspace) if run.counts}
+        latest = (await models_seen(self.registry, self.workspace)).latest
         return tuple(
-            one
+            Standing(
+                examinee=one,
+                run=counted.get(
+                    identity_of(replace(one.evaluator, answered=latest.get(one.evaluator.asked)))
+                ),
+            )
             for one in self.named(policy)
-            if identity_of(replace(one.evaluator, answered=seen.get(one.evaluator.asked)))
-            not in fresh
         )
 
     @staticmethod

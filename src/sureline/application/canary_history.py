@@ -157,7 +157,7 @@ def why(run: CanaryRun) -> str:
         said.append(f"refuses everything: {len(run.refused)} of {good} good ones fell")
     if run.unknown_why == "several_models":
         said.append(f"several models answered ({', '.join(run.answers)})")
-    if run.unknown_why == "not_measured":
+    if run.unknown_why == "not_measured" and unknown:
         reasons = ", ".join(sorted({one.reason or "unknown" for one in run.unmeasured}))
         said.append(f"{unknown} of {bad + good} were not measured ({reasons})")
     if said:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sureline.application.current import Current
-from sureline.core.gate.answered import ModelsSeen, answers_in, names_another_generator
+from sureline.core.gate.answered import ModelsSeen, names_another_generator
 from sureline.core.gate.canaries import without_barred
-from sureline.core.gate.judging import Judging
+from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
 from sureline.core.gate.thresholds import Threshold
+from sureline.core.values.assessment import Assessment
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal
@@ -32,6 +33,8 @@ class Case:
     opened_at: datetime
     secret: bytes
     sample_key: str
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The ids of the models that have answered so far, by the names that were asked."""
 
     @classmethod
     def opened(
@@ -70,24 +73,34 @@ class Case:
         foreign = names_another_generator(self.proposal, self.policy)
         current = self.current.measured_by(seen, answers, foreign=foreign)
         if current is self.current:
-            return self
+            return replace(self, answers=answers)
         threshold = current.threshold(self.at_stake.stakes, self.opened_at)
-        return replace(self, current=current, threshold=threshold)
+        return replace(self, current=current, threshold=threshold, answers=answers)
 
     @property
     def barred(self) -> Mapping[str, str]:
         """Return the roles whose models have not passed their canaries: they are not asked."""
-        return self.current.barred({})
+        return self.current.barred(self.answers)
 
     def counted(self, signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
         """Return the signals as they count: none of a model that has not passed its canaries."""
-        answers = answers_in((one.detail for one in signals), self.current.names)
-        return without_barred(signals, self.current.barred(answers))
+        return without_barred(signals, barred) if (barred := self.barred) else signals
 
     @property
     def policy(self) -> SlicePolicy:
         """Return the slice's policy."""
         return self.current.policy
+
+    def should_judge(self, assessed: Assessment) -> Judging:
+        """Tell whether a judge sees the output, and if so whether it must (G10)."""
+        return should_judge(
+            assessed,
+            self.policy,
+            stakes=self.at_stake.stakes,
+            threshold=self.threshold,
+            secret=self.secret,
+            sample_key=self.sample_key,
+        )
 
     def circumstances(self, judging: Judging, switches: tuple[Switch, ...]) -> Circumstances:
         """Return what routing needs besides the signals."""

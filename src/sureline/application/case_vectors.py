@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ async def case_vectors(model: EmbeddingModel, cases: Sequence[CaseText]) -> Embe
         parts = len(_texts(case))
         row[:] = _joined(found.rows[at], found.rows[at + 1]) if parts == 2 else found.rows[at]
         at += parts
-    return Embedded(rows=rows, model_id=found.model_id, answered=found.answered)
+    return replace(found, rows=rows)
 
 
 def _texts(case: CaseText) -> list[str]:

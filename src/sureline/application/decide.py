@@ -19,7 +19,7 @@ from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
-from sureline.core.gate.judging import Judging, should_judge
+from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import route
 from sureline.core.gate.strata import stratum_of
 from sureline.core.values.assessment import Assessment
@@ -64,22 +64,14 @@ class Decider:
         measured = await self.measurer.measure(
             case, prior.verdict_mark, self._seconds_left(case, started)
         )
-        # A model that has not passed its canaries is not asked, and does not count (G3).
-        signals = case.counted(measured.signals)
-        case = self._measured_by(case, signals)
+        case, signals = self._heard(case, measured.signals)
         assessed = self._assess(case, measured, signals)
-        judging = should_judge(
-            assessed,
-            case.policy,
-            stakes=case.at_stake.stakes,
-            threshold=case.threshold,
-            secret=self.secret,
-            sample_key=case.sample_key,
-        )
+        judging = case.should_judge(assessed)
         if case.policy.judge is not None:
-            left = self._seconds_left(case, started)
-            signals = case.counted((*signals, await self._judge(case, judging, left)))
-            case = self._measured_by(case, signals)
+            said = await self._judge(case, judging, self._seconds_left(case, started))
+            signals = (*signals, said)
+            if said.detail:
+                case, signals = self._heard(case, signals)
             assessed = self._assess(case, measured, signals)
 
         # Read as late as possible: a switch that turned on while measuring still counts.
@@ -94,8 +86,10 @@ class Decider:
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
         stored = await self.ledger.append(record)
-        if case.current.names:
-            await self.models.observe(noted, self._answers(case, assessed.signals))
+        if case.answers:
+            details = [one.detail for one in assessed.signals]
+            now = answers_in(details, case.current.names, kept=False)
+            await self.models.observe(noted, now)
         return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
@@ -125,17 +119,15 @@ class Decider:
             secret=self.secret,
         )
 
-    def _measured_by(self, case: Case, signals: tuple[Signal, ...]) -> Case:
-        """Return the case as the models that gave these signals make it."""
+    def _heard(self, case: Case, signals: tuple[Signal, ...]) -> tuple[Case, tuple[Signal, ...]]:
+        """Return the case as the models that gave these signals make it, and what counts (G3)."""
         if not case.current.names:
-            return case
-        answers = self._answers(case, signals)
-        return case.measured_by(self.models.known(case.current.seen, answers), answers)
-
-    @staticmethod
-    def _answers(case: Case, signals: tuple[Signal, ...]) -> dict[str, tuple[str, ...]]:
-        """Return the ids that answered to the names that the slice asks."""
-        return answers_in((one.detail for one in signals), case.current.names)
+            return case, signals
+        details, names = [one.detail for one in signals], case.current.names
+        answers, now = answers_in(details, names), answers_in(details, names, kept=False)
+        # Also without an answer: what is latest may have changed since the case was opened.
+        case = case.measured_by(self.models.known(case.current.seen, now), answers)
+        return case, case.counted(signals)
 
     @staticmethod
     def _assess(case: Case, measured: Measurements, signals: tuple[Signal, ...]) -> Assessment:

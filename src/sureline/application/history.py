@@ -20,9 +20,11 @@ from sureline.application.ports.cases import CaseIndex
 from sureline.application.ports.embedder import Embedded, EmbeddingModel
 from sureline.core.gate.history import NAME, history_signal
 from sureline.core.gate.vectors import vector_fault
+from sureline.core.values.model_card import ModelCard
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
+from sureline.errors import EmbeddingFailed
 
 LOOK_UP_SECONDS = 30.0
 """How long a look-up may take where the proposal states no deadline (G32)."""
@@ -75,7 +77,8 @@ class HistorySource:
             async with asyncio.timeout_at(until):
                 found = await self._embed(proposal, policy)
         except Exception as error:  # noqa: BLE001 - an embedder is a plug-in and may raise anything
-            return _failed("embedding_failed", proposal, error), None, None
+            failed = _failed("embedding_failed", proposal, error)
+            return _carded(failed, policy.history.embedder), None, None
         vector: NDArray[np.float32] = found.rows[0]
         fault = vector_fault(vector, found.dimension)
         if fault:
@@ -86,7 +89,7 @@ class HistorySource:
                 signal = await self._search(proposal, policy, found, verdict_mark)
         except Exception as error:  # noqa: BLE001 - no fault of an index may stop a decision
             signal = _failed("search_failed", proposal, error)
-        return _answered(signal, policy, found), stored, found.model_id
+        return _carded(signal, policy.history.embedder, found), stored, found.model_id
 
     async def _embed(self, proposal: Proposal, policy: SlicePolicy) -> Embedded:
         name = policy.history.embedder
@@ -127,12 +130,13 @@ class HistorySource:
             model.forget()
 
 
-def _answered(signal: Signal, policy: SlicePolicy, found: Embedded) -> Signal:
+def _carded(signal: Signal, name: str, found: Embedded | None = None) -> Signal:
     """Say which model a provider answered with: another one is another measurement (L5)."""
-    if found.answered is None:
+    if ":" not in name:
         return signal
-    card = {"asked": policy.history.embedder, "model": found.answered}
-    return replace(signal, detail={**signal.detail, **card})
+    answered, usage = (None, None) if found is None else (found.answered, found.usage)
+    card = ModelCard(asked=name, answered=answered, usage=usage)
+    return replace(signal, detail={**signal.detail, **card.detail})
 
 
 def _failed(reason: str, proposal: Proposal, error: Exception | None = None) -> Signal:
@@ -140,5 +144,7 @@ def _failed(reason: str, proposal: Proposal, error: Exception | None = None) -> 
     detail: dict[str, Any] = {"characters": len(proposal.task) + sources}
     if error is not None:
         detail["error"] = type(error).__name__
+        if isinstance(error, EmbeddingFailed) and error.reason is not None:
+            detail["cause"] = error.reason
     late = isinstance(error, TimeoutError)
     return Signal.failed(NAME, SignalKind.HISTORICAL, "deadline" if late else reason, detail=detail)

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sureline.application.canary_standings import CANARIES
 from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.holding import CALIBRATION, share_text
 from sureline.application.models_seen import MODEL, named_in
@@ -45,6 +46,8 @@ class Change(StrEnum):
     """A decision's payload was erased."""
     MODEL = "model"
     """Another model answered behind a name of the policy, or one answered for the first time."""
+    CANARIES = "canaries"
+    """A second model passed its canaries, or failed them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,7 @@ class Logbook:
     async def _acts(self) -> list[_Act]:
         acts = [
             _activation(one)
-            for kind in (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL)
+            for kind in (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL, CANARIES)
             for one in await self.registry.activations(self.workspace, kind)
         ]
         acts += _switched(await self.ledger.switch_history(self.workspace))

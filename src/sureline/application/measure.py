@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -88,17 +88,17 @@ class Measurer:
         vector, model_id = None, None
         looking = self._look_up(proposal, policy, verdict_mark, until)
         sources = self._sources_for(proposal, policy)
-        if sources:
-            # One after the other they could take twice the time that there is.
-            found, said = await asyncio.gather(
-                looking, run_sources(sources, proposal, policy, until, case.barred)
-            )
-        else:
-            found, said = await looking, []
-        if found is not None:
-            past, vector, model_id = found
+        if looking is not None and not sources:
+            past, vector, model_id = await looking
             signals.append(past)
-        signals.extend(said)
+        elif sources:
+            running = run_sources(sources, proposal, policy, until, case.barred)
+            if looking is None:
+                signals += await running
+            else:
+                # One after the other they could take twice the time that there is.
+                (past, vector, model_id), said = await asyncio.gather(looking, running)
+                signals += [past, *said]
         return Measurements(
             signals=tuple(signals),
             output=verified.output,
@@ -112,15 +112,15 @@ class Measurer:
         wanted = [one for one in self._opinions if one.wanted(proposal, policy)]
         return [*self._sources, *wanted]
 
-    async def _look_up(
+    def _look_up(
         self, proposal: Proposal, policy: SlicePolicy, verdict_mark: int, until: float
-    ) -> tuple[Signal, bytes | None, str | None] | None:
+    ) -> Coroutine[Any, Any, tuple[Signal, bytes | None, str | None]] | None:
         if self._history is None or policy.weights.get("history", 0.0) <= 0.0:
             return None
         if proposal.deadline is not None:
             left = max(0.0, until - asyncio.get_running_loop().time())
             proposal = replace(proposal, deadline=left)
-        return await self._history.look_up(proposal, policy, verdict_mark)
+        return self._history.look_up(proposal, policy, verdict_mark)
 
 
 async def run_sources(
@@ -131,13 +131,13 @@ async def run_sources(
     barred: Mapping[str, str],
 ) -> list[Signal]:
     """Return the sources' signals; those `barred` are not asked, and fail with that reason."""
-    said = await asyncio.gather(
-        *(
-            run_source(source, proposal, policy, until)
-            for source in sources
-            if source.name not in barred
-        )
-    )
+    asked = [
+        run_source(source, proposal, policy, until)
+        for source in sources
+        if source.name not in barred
+    ]
+    # One alone needs no task of its own.
+    said = [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
     unasked = [one for one in sources if one.name in barred]
     return [*said, *(Signal.failed(one.name, one.kind, barred[one.name]) for one in unasked)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,7 +27,8 @@ class ModelWatch:
         self._registry = registry
         self._clock = clock
         self._workspace = workspace
-        self._writing = asyncio.Lock()
+        # No lock: a gate may be used from several event loops, and a lock belongs to one.
+        self._noting: set[str] = set()
         self._lately: dict[str, tuple[str, datetime]] = {}
         self._settled_at: dict[str, datetime] = {}
 
@@ -48,14 +48,21 @@ class ModelWatch:
         hour, so that they cannot fill the ledger. A store that cannot be written to now delays
         the note until another answer.
         """
-        news = [asked for asked in seen.news(answers) if not self._is_settling(asked)]
+        news = {
+            asked: answers[asked]
+            for asked in seen.news(answers)
+            if asked not in self._noting and not self._is_settling(asked)
+        }
         if not news:
             return
-        async with self._writing:
+        self._noting.update(news)
+        try:
             past = await models_seen(self._registry, self._workspace)
-            for asked, model in past.news({asked: answers[asked] for asked in news}).items():
+            for asked, model in past.news(news).items():
                 if self._may_note(past, asked):
                     await self._note(past, asked, model)
+        finally:
+            self._noting.difference_update(news)
 
     async def _note(self, past: ModelsSeen, asked: str, model: str) -> None:
         before = past.latest.get(asked)

@@ -11,10 +11,10 @@ from sureline.core.learning.opinion_facts import (
     OpinionEvidence,
     OpinionFacts,
     OpinionVerdict,
-    said_in,
 )
 from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.said import said_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from sureline.application.decide import Decider
 from sureline.application.fault_words import in_words
 from sureline.application.intake import read_proposal
 from sureline.application.measure import Measurements, Measurer
+from sureline.core.gate.canaries import unbound
 from sureline.core.values.certificate import Certificate, ErrorRate
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.policy import SlicePolicy
@@ -204,7 +205,7 @@ class _FixedMeasurer(Measurer):
 
 
 class _FixedCurrents(Currents):
-    """Puts a certificate with the case's threshold in place."""
+    """Puts a certificate with the case's threshold in place; canaries are taken as passed."""
 
     def __init__(self, inner: Currents, threshold: float | None, now: datetime) -> None:
         self._inner, self._threshold, self._now = inner, threshold, now
@@ -215,6 +216,7 @@ class _FixedCurrents(Currents):
         current = await self._inner.at(
             slice_key, activation_mark, secret=secret, sample_key=sample_key
         )
+        current = replace(current, policy=unbound(current.policy))
         if self._threshold is None:
             return current
         return replace(current, certificate=_certificate(current, self._threshold, self._now))

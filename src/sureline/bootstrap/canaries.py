@@ -20,7 +20,6 @@ from sureline.core.opinions.canary_making import written_for
 def open_canaries(
     store: Store,
     policies: PolicyBook,
-    models: ModelWatch,
     plugins: Plugins,
     *,
     client: ModelClient,
@@ -32,7 +31,8 @@ def open_canaries(
         runs=store.canaries,
         registry=store.registry,
         policies=policies,
-        models=models,
+        # Its own: canaries may run on another event loop than decisions.
+        models=ModelWatch(registry=store.registry, clock=plugins.clock, workspace=workspace),
         judge=judge_of(plugins, fresh),
         evaluator=_evaluator(plugins, fresh),
         canaries=shipped_canaries,

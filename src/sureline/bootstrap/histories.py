@@ -64,7 +64,7 @@ def check_embedder(key: str, policy: SlicePolicy) -> None:
     not those that are pinned. Whether a remote model answers is not asked.
     """
     name = policy.history.embedder
-    if name == HASHING or policy.weights.get("history", 0.0) <= 0.0:
+    if name == HASHING or not _embeds(policy):
         return
     if name != LOCAL:
         if find_spec("pydantic_ai") is None:
@@ -80,6 +80,12 @@ def check_embedder(key: str, policy: SlicePolicy) -> None:
     except (EmbeddingFailed, MissingExtra) as error:
         kind = MissingExtra if isinstance(error, MissingExtra) else PolicyError
         raise kind(f"slice {key}: history.embedder is `local`: {error}") from None
+
+
+def _embeds(policy: SlicePolicy) -> bool:
+    """Tell whether anything of a slice is embedded: for its history, or to compare its texts."""
+    compares_texts = policy.consistency is not None and not policy.checks.structured
+    return compares_texts or policy.weights.get("history", 0.0) > 0.0
 
 
 def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySource:

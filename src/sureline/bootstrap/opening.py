@@ -44,7 +44,6 @@ def open_services(
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     desk = _desk(store, currents, plugins, workspace)
     client = model_client_of(plugins)
-    decider = _decider(store, currents, plugins, client, workspace)
     return Services(
         store=store,
         ledger=store.ledger,
@@ -53,10 +52,8 @@ def open_services(
         clock=plugins.clock,
         policies=policies,
         currents=currents,
-        decider=decider,
-        canaries=open_canaries(
-            store, policies, decider.models, plugins, client=client, workspace=workspace
-        ),
+        decider=_decider(store, currents, plugins, client, workspace),
+        canaries=open_canaries(store, policies, plugins, client=client, workspace=workspace),
         consumer=Consumer(
             ledger=store.ledger,
             currents=currents,

@@ -29,7 +29,7 @@ ledger_app = typer.Typer(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """How many past cases can be searched, of those recorded for the embedder in use."""
+    """How many vectors of past cases can be searched, of those there are, of whatever model."""
 
     ok: bool
     usable: int
@@ -212,7 +212,7 @@ def _show(found: Verified, as_json: bool) -> None:
         say("certificates rest on these tables; to put them right: sureline ledger rebuild --by X")
     if cases is not None:
         holds = "hold" if cases.ok else "do not hold; history fails and people decide"
-        say(f"the past cases {holds}: {cases.usable} of {cases.recorded} can be searched")
+        say(f"the past cases {holds}: {cases.usable} of {cases.recorded} vectors can be searched")
     say(f"head: {report.head}")
     for blind_spot in (*report.cannot_see, *found.blind_spots):
         say(f"cannot see: {blind_spot}")

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.canary_standings import warnings_of
 from sureline.application.policies import PolicyBook
 from sureline.application.policy_diff import (
     PolicyChange,
@@ -146,7 +147,9 @@ def activate(
         else:
             wanted = await book.find(name)
         after = await book.activate(wanted, by=named, note=why)
-        return after, () if before is None else newly_embedded(before, after)
+        embedded = () if before is None else newly_embedded(before, after)
+        unproven = warnings_of(await services.canaries.standings())
+        return after, (*embedded, *unproven)
 
     policy, changed = on_store(work, store=store, workspace=workspace, create=True)
     _note_all(changed)

@@ -10,7 +10,7 @@ import typer
 from sureline.application.reembed import Reembedded, Reembedder, SlicePlan
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import note, print_json, print_table, progress
+from sureline.cli.output import note, print_json, print_table, progress, say
 from sureline.cli.session import on_store
 
 SHOWN = 5
@@ -60,6 +60,9 @@ async def _carried_out(reembedder: Reembedder, plan: SlicePlan) -> Reembedded:
 
 
 def _show(found: list[_Slice]) -> None:
+    if not found:
+        say("no slice of the active policy gives the signal history a weight")
+        return
     columns = ("slice", "embedder", "own", "made before", "erased", "to make", "made", "failed")
     print_table(
         "Vectors of decisions with a verdict",

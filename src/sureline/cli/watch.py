@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from sureline.application.canary_standings import Standing, standing_json, warnings_of
 from sureline.application.watch import SliceWatch, WatchReport, watch_json
 from sureline.bootstrap import Services
 from sureline.cli.opinions import show_alarms, show_answers
@@ -23,14 +24,17 @@ def watch(
     Exit code 1 if a slice is tripped, its scores drifted or its opinions alarm, 0 if all is calm.
     """
 
-    async def work(services: Services) -> WatchReport:
-        return await services.watcher.watch()
+    async def work(services: Services) -> tuple[WatchReport, tuple[Standing, ...]]:
+        return await services.watcher.watch(), await services.canaries.standings()
 
-    report = on_store(work, store=store, workspace=workspace)
+    report, standings = on_store(work, store=store, workspace=workspace)
     if as_json:
-        print_json(watch_json(report))
+        canaries = [standing_json(one) for one in standings]
+        print_json({**watch_json(report), "canaries": canaries})
     else:
         _show(report)
+        for sentence in warnings_of(standings):
+            say(f"warning: {sentence}")
     raise typer.Exit(0 if report.calm else 1)
 
 

@@ -6,13 +6,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sureline.core.values.decision import Decision
-from sureline.core.values.opinion_use import FIGURES, MILLION, uses_of
+from sureline.web.opinion_metrics import OpinionMetrics
 
 UNKNOWN_PATH = "other"
 """The path of requests to no known address, so that a scanner adds no labels."""
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0)
-OPINION_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
 class Metrics:
@@ -58,37 +57,7 @@ class Metrics:
         self.waiting = Gauge(
             "sureline_waiting", "Callers waiting for a person.", registry=self.registry
         )
-        self._opinions = Counter(
-            "sureline_opinions",
-            "Second opinions on new decisions by slice, signal, model of the policy and end.",
-            ("slice", "signal", "model", "end", "reason"),
-            registry=self.registry,
-        )
-        self._opinion_seconds = Histogram(
-            "sureline_opinion_seconds",
-            "Seconds that a second opinion took, where that is known and a model was asked.",
-            ("slice", "signal", "model"),
-            buckets=OPINION_SECONDS,
-            registry=self.registry,
-        )
-        self._opinion_cost = Counter(
-            "sureline_opinion_cost_dollars",
-            "US dollars that second opinions took, of those whose cost is known.",
-            ("slice", "signal", "model"),
-            registry=self.registry,
-        )
-        self._opinion_costed = Counter(
-            "sureline_opinion_costed",
-            "Second opinions whose cost is known.",
-            ("slice", "signal", "model"),
-            registry=self.registry,
-        )
-        self._opinion_tokens = Counter(
-            "sureline_opinion_tokens",
-            "Tokens of second opinions, where the provider tells.",
-            ("slice", "signal", "model", "direction"),
-            registry=self.registry,
-        )
+        self._opinions = OpinionMetrics(self.registry)
         self._known_requests: dict[tuple[str, str, int], Counter] = {}
         self._known_decisions: dict[tuple[str, str], Counter] = {}
 
@@ -110,22 +79,7 @@ class Metrics:
         self._seconds.labels(decision.slice_key).observe(seconds)
         for reason in decision.reasons:
             self._reasons.labels(reason.code).inc()
-        self._count_opinions(decision)
-
-    def _count_opinions(self, decision: Decision) -> None:
-        """Count what models said; the model that answered is no label, as anyone may name it."""
-        for key, figures in uses_of(decision.signals):
-            of = dict(zip(FIGURES, figures, strict=True))
-            names = (decision.slice_key, key.signal, key.asked)
-            self._opinions.labels(*names, key.end.value, key.reason).inc()
-            if of["timed"]:
-                self._opinion_seconds.labels(*names).observe(of["ms"] / 1000)
-            if of["costed"]:
-                self._opinion_costed.labels(*names).inc()
-                self._opinion_cost.labels(*names).inc(of["cost"] / MILLION)
-            if of["metered"]:
-                self._opinion_tokens.labels(*names, "input").inc(of["input_tokens"])
-                self._opinion_tokens.labels(*names, "output").inc(of["output_tokens"])
+        self._opinions.count(decision)
 
     def count_replay(self) -> None:
         """Count a decision that was sent again."""

@@ -6,7 +6,6 @@ import asyncio
 import builtins
 import gc
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +16,7 @@ import pytest
 
 from sureline.adapters.models.attempts import Backoff
 from sureline.adapters.models.client import PydanticAIClient
-from sureline.adapters.models.connections import SHARED_HTTP, make_model
+from sureline.adapters.models.connections import SHARED_HTTP, make_model, open_http
 from sureline.application.ports.models import Asking, ModelLimits, Prompt
 from sureline.errors import ModelFailed
 from sureline.loop_thread import LoopThread
@@ -145,34 +144,19 @@ async def test_no_more_than_so_many_calls_run_at_once(
     client_with: Make, server: ModelServer
 ) -> None:
     """Others wait for their turn; where the line is full they hear `busy`, and nobody hangs."""
-    running, most, lock = 0, 0, threading.Lock()
-
-    def says(asked: object) -> Slow:
-        nonlocal running, most
-        with lock:
-            running = sum(1 for task in asks if task is not None and not task.done())
-            most = max(most, len(server.asked) - answered)
-        return Slow(0.02, Say("yes"))
-
-    answered = 0
-    asks: list[asyncio.Task[Any]] = []
-    server.says = says
+    server.says = lambda asked: Slow(0.03, Say("yes"))
     client = client_with(concurrency=2, waiting=3)
+    await client.ask(prompt("warm"), CHAT)
 
     async def ask(number: int) -> str:
-        nonlocal answered
         try:
-            await client.ask(prompt(str(number)), CHAT)
+            return (await client.ask(prompt(str(number)), CHAT)).text
         except ModelFailed as error:
             return error.reason
-        answered += 1
-        return "answered"
 
-    await ask(-1)
-    asks = [asyncio.create_task(ask(number)) for number in range(9)]
-    found = await asyncio.gather(*asks)
-    assert sorted(found) == ["answered"] * 5 + ["busy"] * 4
-    assert most <= 2
+    found = await asyncio.gather(*(ask(number) for number in range(9)))
+    assert found == ["yes"] * 5 + ["busy"] * 4
+    assert server.most_at_once == 2
 
 
 async def test_a_model_that_is_out_is_left_alone_and_comes_back_by_itself(
@@ -261,9 +245,19 @@ async def test_nothing_listens(client: PydanticAIClient, monkeypatch: pytest.Mon
         ),
         ("no-such:thing", {"provider": "no-such"}, "provider:name"),
         ("gpt-4o", {"provider": "gpt-4o"}, "provider:name"),
+        ("test", {"provider": "test"}, "provider:name"),
+        ("azure:gpt-4o", {"provider": "azure", "variable": "AZURE_OPENAI_ENDPOINT"}, "AZURE"),
         ("", {"provider": ""}, "provider:name"),
     ],
-    ids=["no key", "no other key", "unknown provider", "no provider", "nothing"],
+    ids=[
+        "no key",
+        "no other key",
+        "unknown provider",
+        "no provider",
+        "a made-up model",
+        "no address",
+        "nothing",
+    ],
 )
 async def test_a_model_that_is_not_set_up_is_named(
     client: PydanticAIClient,
@@ -279,6 +273,40 @@ async def test_a_model_that_is_not_set_up_is_named(
         with pytest.raises(ModelFailed, match=words) as caught:
             await client.ask(prompt(), Asking(model=model))
         assert (caught.value.reason, caught.value.detail) == ("not_configured", detail)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        pytest.param("OPENAI_BASE_URL", "http://host:port", id="no address"),
+        pytest.param("SSL_CERT_FILE", "/no/such/file", id="no certificates"),
+    ],
+)
+async def test_however_a_library_complains_the_error_is_one_of_ours(
+    client: PydanticAIClient, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    """A variable that makes no sense is `not_configured`."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv(variable, value)
+    assert await reason(client) == "not_configured"
+
+
+async def test_a_caller_that_leaves_while_a_model_is_made_disturbs_no_one(
+    client: PydanticAIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The failure that nobody waits for is no complaint, and is not kept."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    heard: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: heard.append(context))
+    asking = asyncio.create_task(client.ask(prompt(), CHAT))
+    for _ in range(4):
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert await reason(client) == "not_configured"
+    gc.collect()
+    assert heard == []
 
 
 async def test_a_key_that_comes_later_is_found(
@@ -330,7 +358,8 @@ def test_providers_take_our_http_client(provider: str, monkeypatch: pytest.Monke
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    model, http = make_model(f"{provider}:some/model", None)
+    http = open_http()
+    model = make_model(f"{provider}:some/model", http)
     client: Any = model.provider.client  # type: ignore[union-attr]
     assert client._client is http
     asyncio.run(http.aclose())

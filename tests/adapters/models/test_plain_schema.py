@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sureline.adapters.models.connections import make_model
+from sureline.adapters.models.connections import make_model, open_http
 from sureline.adapters.models.plain_schema import plain_schema
 from sureline.adapters.models.question import question_of
 from sureline.application.ports.models import Asking, ModelLimits
@@ -97,18 +97,17 @@ nodes = st.recursive(
 def models() -> Any:
     with pytest.MonkeyPatch.context() as patch, ModelServer() as server:
         server.use(patch)
-        yield [make_model(wire.model, None) for wire in WIRES]
+        http = open_http()
+        yield [make_model(wire.model, http) for wire in WIRES]
 
 
 @settings(max_examples=60, deadline=None)
 @given(schema=st.dictionaries(st.sampled_from("xyz"), nodes, min_size=1))
-def test_what_is_sent_is_taken_by_every_library(
-    models: list[tuple[Any, Any]], schema: dict[str, Any]
-) -> None:
+def test_what_is_sent_is_taken_by_every_library(models: list[Any], schema: dict[str, Any]) -> None:
     """No library fails or warns over a plain schema, and none is changed under our hands."""
     given_schema = closed(**schema)
     before = copy.deepcopy(given_schema)
-    for model, _ in models:
+    for model in models:
         asking = Asking(model="m", schema=given_schema)
         question = question_of(model, prompt(), asking, seconds=ModelLimits().seconds)
         assert question.parameters.output_mode == "native"

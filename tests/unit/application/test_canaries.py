@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from sureline.application.canaries import Examination
+from sureline.application.canary_standings import CANARIES
 from sureline.application.ports.models import Asking, Prompt, Reply
+from sureline.application.ports.registry import Activation
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.opinions.canary_run import CanaryOutcome, CanaryRun
 from sureline.core.values.decision import Decision, Route
@@ -358,3 +360,62 @@ def test_two_ids_in_one_run_vouch_for_neither() -> None:
     assert run.outcome is CanaryOutcome.INCOMPLETE
     assert run.answers == ("one-1", "one-2")
     assert signal(decision, "judge").reason == "canaries_not_run"
+
+
+@pytest.mark.parametrize(
+    ("must", "fake", "said"),
+    [
+        (
+            True,
+            None,
+            "was not put to the canaries as it is now, so its signal has failed in letters",
+        ),
+        (False, None, None),
+        (True, lenient, "its signal has failed in letters"),
+        (False, lenient, "failed its canaries on 2026-01-05 (let 20 of 20 bad ones pass"),
+        (True, strict, None),
+    ],
+    ids=["never-run", "not-bound", "failed", "failed-and-used", "passed"],
+)
+def test_what_somebody_should_know_is_said(
+    must: bool, fake: FakeEvaluator | None, said: str | None
+) -> None:
+    """A failure is always told, a missing run where it has an effect."""
+    models = Models(fake=fake or strict)
+    with opened(judged(must=must), models) as gate:
+        if fake is not None:
+            examine(gate)
+        (standing,) = gate.run(gate.services.canaries.standings())
+    assert (standing.warning is None) is (said is None)
+    assert said is None or said in (standing.warning or "")
+
+
+def test_the_logbook_has_every_pass_and_failure() -> None:
+    """A person finds when a model began to fail beside what else changed."""
+    models = Models()
+    with opened(judged(), models) as gate:
+        examine(gate)
+        models.fake = lenient
+        examine(gate)
+        entries = gate.run(gate.services.logbook.entries())
+    notes = [one.note for one in entries if one.change == "canaries"]
+    assert notes == [f"{word}: judge big:one, answered by one-1" for word in ("passed", "failed")]
+
+
+def test_a_note_that_cannot_be_read_is_no_pass() -> None:
+    """Whoever damages a standing takes automation away, and never gives any."""
+    models = Models()
+    with opened(judged(), models) as gate:
+        (run,) = examine(gate)
+        registry, workspace = gate.services.registry, gate.services.workspace
+        damaged = Activation(
+            workspace=workspace,
+            kind=CANARIES,
+            subject=run.identity,
+            by="?",
+            at=gate.services.clock.now(),
+            note="passsed",
+        )
+        gate.run(registry.activate(damaged))
+        decision = decide(gate)
+    assert signal(decision, "judge").reason == "canaries_failed"

@@ -12,12 +12,12 @@ import pytest
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.application.fixed_model import FixedModel
-from sureline.application.history import CaseText, HistorySource, case_text
+from sureline.application.history import MOST_INDEXES, CaseText, HistorySource, case_text
 from sureline.application.ports.cases import Neighbourhood, PastCase
 from sureline.core.values.policy import HistoryPolicy, SlicePolicy
 from sureline.core.values.proposal import Proposal, SourceText
 from sureline.core.values.signal import SignalState
-from sureline.errors import StoreUnavailable
+from sureline.errors import MissingExtra, StoreUnavailable
 
 PROMPT = (
     "You are an accounts clerk. Extract vendor, amount, currency and due date from the invoice "
@@ -346,6 +346,78 @@ async def test_the_index_is_refreshed_only_for_new_verdicts():
 
     await asyncio.gather(*(source.look_up(invoice("x", 1), PLAIN, 4) for _ in range(20)))
     assert index.refreshes == 2
+
+
+class CountingEmbedder(HashingEmbedder):
+    """Remembers what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    async def embed(self, texts):
+        self.asked += texts
+        return await super().embed(texts)
+
+
+async def test_a_task_is_embedded_once_until_something_is_erased(ledger):
+    """What is kept in memory of a text goes with the first erasure that is seen."""
+    embedder = CountingEmbedder()
+    index = ExactCaseIndex(ledger, embedder.model_id, dimension=embedder.dimension)
+    source = source_of(embedder, index)
+    mark = await remember(source, ledger, past_invoices())
+    assert embedder.asked.count(PROMPT) == 1
+
+    ledger.record("gone", b"", embedder.model_id, None)
+    await source.look_up(invoice("x", 1), POLICY, mark + 1)
+    await source.look_up(invoice("y", 1), POLICY, mark + 1)
+    index.close()
+
+    assert embedder.asked.count(PROMPT) == 2
+
+
+async def test_each_model_has_an_index_of_its_own(ledger):
+    """Slices with different embedders do not see each other's cases; few indexes stay open."""
+    opened = []
+
+    def open_index(model_id, dimension):
+        opened.append((model_id, dimension))
+        return ExactCaseIndex(ledger, model_id, dimension=dimension)
+
+    source = HistorySource(
+        model_for=lambda name: FixedModel(name, HashingEmbedder(16 + int(name[1:]))),
+        open_index=open_index,
+        remade=never,
+    )
+    policies = [
+        replace(POLICY, history=replace(POLICY.history, embedder=f"e{number}"))
+        for number in range(MOST_INDEXES + 1)
+    ]
+    mark = 0
+    for policy in policies:
+        mark = await remember(source, ledger, past_invoices(per_vendor=1), policy)
+        signal, *_ = await source.look_up(invoice(VENDORS[0], 1), policy, mark)
+        assert signal.detail["cases"] == 4
+    assert len({dimension for _, dimension in opened}) == len(opened) == MOST_INDEXES + 1
+    await source.look_up(invoice(VENDORS[0], 1), policies[0], mark)
+    assert len(opened) == MOST_INDEXES + 2
+
+
+async def test_an_embedder_that_cannot_be_opened_is_a_failed_signal():
+    """A policy that became current since may name what is not installed: a person decides."""
+
+    def missing(name):
+        raise MissingExtra("install sureline[local]")
+
+    source = HistorySource(model_for=missing, open_index=lambda *_: FakeIndex(), remade=never)
+    signal, vector, _ = await source.look_up(invoice("x", 1), PLAIN, 1)
+
+    assert (signal.state, signal.reason, vector) == (
+        SignalState.FAILED,
+        "embedding_failed",
+        None,
+    )
+    assert signal.detail["error"] == "MissingExtra"
 
 
 SOURCES = (SourceText(ref="a", text="Rechnung 17"), SourceText(ref="b", text="page two"))

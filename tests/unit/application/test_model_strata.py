@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -22,7 +23,7 @@ from sureline.errors import Refused, StoreError
 from sureline.gate import Gate
 from sureline.testing import MOMENT, FakeModels, FixedClock, PinnedSampling
 from tests.answering import JUDGE, LABELS, World, answering, answering_policy
-from tests.cases.told import ToldSignal
+from tests.cases.told import ToldSignal, told
 
 HOUR = timedelta(hours=1)
 CHANGED = "another model answers now than when the certificate was issued"
@@ -135,6 +136,38 @@ def test_two_models_that_take_turns_do_not_fill_the_ledger(sampled: World) -> No
     moments = [one.at for one in sampled.notes()][1:]
     assert len(moments) <= 11
     assert all(b - a >= HOUR for a, b in pairwise(moments))
+
+
+def test_a_kept_reply_does_not_say_who_answers_now(sampled: World) -> None:
+    """It is held to the model that gave it then, but the latest is who answered last."""
+    sampled.clock.advance(HOUR)
+    sampled.model = "B"
+    sampled.judged()
+    sampled.clock.advance(2 * HOUR)
+    sampled.model, sampled.kept = "A", True
+    assert sampled.judged().approved
+    assert not sampled.unjudged().approved
+    assert [one.note for one in sampled.notes()][-1] == f"B answers as {JUDGE}, instead of A"
+
+
+def test_decisions_at_once_note_a_change_once(world: World) -> None:
+    """Also from two event loops, of which a gate serves as many as there are."""
+
+    async def many() -> None:
+        await asyncio.gather(
+            *(world.gate.decide(**told(0.9, output={"at once": n})) for n in range(8))
+        )
+
+    world.gate.run(many())
+    assert len(world.notes()) == 1
+    world.model = "B"
+    asyncio.run(many())
+    world.model = "A"
+    world.clock.advance(2 * HOUR)
+    world.gate.run(many())
+    assert [one.subject for one in world.notes()] == [
+        f'["{JUDGE}", "{model}"]' for model in ("A", "B", "A")
+    ]
 
 
 def test_a_note_from_the_future_silences_nothing(world: World) -> None:
@@ -306,6 +339,26 @@ def test_a_replay_does_not_certify_by_labels_of_another_model(world: World) -> N
     (found,) = world.gate.run(simulator.simulate(Tried()))
     assert found.gaps.other_models == LABELS
     assert found.threshold_from == "none"
+
+
+def test_the_guard_watches_what_the_model_of_now_measured() -> None:
+    """What was audited of the one before says nothing for or against the one that answers now."""
+    with answering(answering_policy(audit_rate=1.0)) as world:
+        world.certify()
+        made = world.decide()
+        assert made.audit
+        world.gate.run(
+            world.gate.record_outcome(made.id, action="approve", by="Ada", source="audit")
+        )
+
+        def audited() -> int:
+            (watch,) = world.gate.run(world.gate.services.watcher.watch()).slices
+            return watch.guard.labels
+
+        assert audited() == 1
+        world.model = "B"
+        world.decide()
+        assert audited() == 0
 
 
 def test_report_and_logbook_say_it_in_plain_words(world: World) -> None:

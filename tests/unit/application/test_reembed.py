@@ -325,3 +325,32 @@ def test_two_runs_at_once_make_the_same(taught):
 
         gate.run(work())
         assert len(usable(gate, "new:96")) == len(ids)
+
+
+def test_the_report_reads_them_too(taught):
+    """The latest cases of a slice are of one model: that of the latest, re-made ones included."""
+    folder, ids = taught
+
+    def latest(gate):
+        return gate.run(gate.services.store.cases.latest("default", "payments", 100))
+
+    with open_gate(folder, embedder=NEW) as gate:
+        assert {one.model_id for one in latest(gate)} == {"old:64"}
+        answer = ask(gate, payment(amount=5))
+        gate.run(gate.record_outcome(answer["id"], action="approve", by="Ada"))
+        assert [one.decision_id for one in latest(gate)] == [answer["id"]]
+        run(gate)
+        found = latest(gate)
+    assert [one.decision_id for one in found] == [answer["id"], *reversed(ids)]
+    assert {(one.model_id, len(one.vector)) for one in found} == {("new:96", 4 * 96)}
+
+
+def test_the_logbook_tells_of_it(taught):
+    """Who asks what changed finds the run."""
+    folder, ids = taught
+    with open_gate(folder, embedder=NEW) as gate:
+        run(gate)
+        told = [one for one in gate.run(gate.services.logbook.entries()) if one.by == "reembed"]
+    assert [(one.change, one.note) for one in told] == [
+        ("reembedded", f"{len(ids)} vectors made anew, 0 could not be")
+    ]

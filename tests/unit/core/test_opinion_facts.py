@@ -15,10 +15,9 @@ from sureline.core.learning.opinion_facts import (
     OpinionEvidence,
     OpinionFacts,
     OpinionVerdict,
-    Said,
-    said_in,
 )
 from sureline.core.statistics.discrimination import Weighed, discrimination
+from sureline.core.values.said import Said, said_in
 from sureline.core.values.signal import Signal, SignalKind
 
 JUDGE = SignalKind.JUDGE
@@ -163,6 +162,22 @@ def test_what_an_opinion_stands_for(signal: Signal, chance: float, against: bool
     """A confidence in a refutation is a doubt in the output."""
     (said,) = read(signal)
     assert (said.chance, said.against) == (chance, against)
+
+
+def test_each_judge_of_a_panel_is_told_apart() -> None:
+    """The labels can say which of them misleads; one that did not answer said nothing."""
+    cards = [
+        {"asked": "a:x", "model": "x-1", "agrees": True, "confidence": 0.9},
+        {"asked": "b:y", "agrees": False, "confidence": 0.75},
+        {"asked": "c:z", "reason": "timeout"},
+    ]
+    detail = {"cards": cards, "verdict": "refuted", "confidence": 0.75}
+    found = read(Signal.measured("judge", JUDGE, 0.0, detail=detail))
+    assert [(one.signal, one.chance, one.against, one.model) for one in found] == [
+        ("judge", 0.25, True, None),
+        ("judge a:x", 0.9, False, "x-1"),
+        ("judge b:y", 0.25, True, None),
+    ]
 
 
 @pytest.mark.parametrize(

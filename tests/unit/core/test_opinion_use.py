@@ -104,13 +104,31 @@ def test_a_kept_reply_costs_nothing_and_has_no_duration() -> None:
     assert (figures["timed"], key.duration) == (0, -1)
 
 
+def test_each_judge_of_a_panel_is_counted_with_what_it_took() -> None:
+    """The panel's verdict has no cost of its own, so that no dollar is counted twice."""
+    cards = [
+        {"asked": "a:x", "model": "x-1", "agrees": True, "confidence": 0.9, "cost": 0.01, "ms": 9},
+        {"asked": "b:y", "model": "y-1", "agrees": False, "confidence": 0.9, "cost": 0.02, "ms": 7},
+        {"asked": "c:z", "reason": "timeout"},
+    ]
+    detail = {"cards": cards, "verdict": "refuted", "n_judges": "2 of 3", "cost": 0.03, "calls": 2}
+    found = uses(Signal.measured("judge", JUDGE, 0.0, detail=detail))
+    assert [(key.asked, key.end, key.reason, figures["cost"]) for key, figures in found] == [
+        ("panel of 3", End.REFUTED, "", 0),
+        ("a:x", End.AGREED, "", 10_000),
+        ("b:y", End.DISAGREED, "", 20_000),
+        ("c:z", End.FAILED, "timeout", 0),
+    ]
+    assert [figures["costed"] for _, figures in found] == [0, 1, 1, 0]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
 NAMES = st.sampled_from(
-    ["asked", "model", "cost", "ms", "input_tokens", "output_tokens", "calls", "cached", "verdict"]
+    ["asked", "model", "cost", "ms", "input_tokens", "output_tokens", "calls", "cached", "cards"]
 )
 
 

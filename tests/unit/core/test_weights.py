@@ -49,6 +49,20 @@ def test_the_signal_that_knows_gets_the_weight() -> None:
     assert "held-out coverage" in found.reason
 
 
+@pytest.mark.parametrize("names", [("self_report", "weaker"), ("weaker", "self_report")])
+def test_a_self_report_never_gets_the_largest_weight(names: tuple[str, str]) -> None:
+    """However much the generator's own word knows, a policy may not follow it most (G4)."""
+    x, y = made(600)
+    x[:, 1] = expit(0.7 * np.where(y, 1, -1) + np.random.default_rng(2).normal(0.5, 1, len(y)))
+    ordered = x if names[0] == "self_report" else x[:, ::-1]
+    found = learn_weights(
+        ordered, y, np.arange(len(y)) % 5, names=names, policy_weights=(1, 1), target=0.9
+    )
+    assert found.learned is not None
+    weights = dict(zip(names, found.learned.weights, strict=True))
+    assert 0.45 < weights["self_report"] < weights["weaker"]
+
+
 def test_good_weights_are_kept() -> None:
     """Where the policy is right already, learning changes nothing worth a new certificate."""
     found = learn(*made(600), policy_weights=(1, 0))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sureline.adapters.embedders.normal_form import normal_form
 from sureline.adapters.embedders.windows import unit, windows
 from sureline.application.ports.embedder import Embedded, EmbeddingClient, EmbeddingReply
+from sureline.core.values.model_card import Usage
 from sureline.errors import EmbeddingFailed, ModelFailed
 
 MAX_CHARACTERS = 200_000
@@ -59,7 +60,7 @@ class RemoteModel:
         flat = [part for of_text in parts for part in of_text]
         if not flat:
             return self._nothing(len(texts))
-        rows, answered = await self._ask(flat)
+        rows, answered, usage = await self._ask(flat)
         found = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
         at = 0
         for row, of_text in zip(found, parts, strict=True):
@@ -68,24 +69,30 @@ class RemoteModel:
             at += len(of_text)
         self._latest = answered
         return Embedded(
-            rows=found, model_id=self._model_id(answered, rows.shape[1]), answered=answered
+            rows=found,
+            model_id=self._model_id(answered, rows.shape[1]),
+            answered=answered,
+            usage=usage,
         )
 
-    async def _ask(self, flat: Sequence[str]) -> tuple[NDArray[np.float64], str]:
-        """Return a unit row per window, and the one model that made them all."""
-        rows, answered = [], None
+    async def _ask(self, flat: Sequence[str]) -> tuple[NDArray[np.float64], str, Usage]:
+        """Return a unit row per window, the one model that made them all, and what that took."""
+        rows, answered, usages = [], None, []
         for start in range(0, len(flat), WINDOWS_AT_ONCE):
             asked = flat[start : start + WINDOWS_AT_ONCE]
             try:
                 reply = await self._client.embed(self.name, asked)
             except ModelFailed as error:
-                raise EmbeddingFailed(f"{self.name} gave no vectors ({error.reason})") from None
+                raise EmbeddingFailed(
+                    f"{self.name} gave no vectors ({error.reason})", reason=error.reason
+                ) from None
             if answered not in {None, reply.model}:
                 raise EmbeddingFailed(f"two models answered as {self.name}")
             answered = reply.model
+            usages.append(reply.usage)
             rows.append(self._checked(reply, len(asked)))
         assert answered is not None
-        return np.concatenate(rows), answered
+        return np.concatenate(rows), answered, sum(usages[1:], usages[0])
 
     def _checked(self, reply: EmbeddingReply, expected: int) -> NDArray[np.float64]:
         if not _is_name(reply.model):

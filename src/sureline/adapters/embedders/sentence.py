@@ -17,7 +17,7 @@ from sureline.adapters.embedders.windows import unit, windows
 from sureline.errors import EmbeddingFailed
 
 MAX_CHARACTERS = 200_000
-"""About a second and a half; longer texts are refused, never cut (H12)."""
+"""Two and a half seconds; longer texts are refused, never cut (H12)."""
 
 CHUNK_CHARACTERS = 200
 """A text's chunks count alike, so that the one sentence that differs is not averaged away."""

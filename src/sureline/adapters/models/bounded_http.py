@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import httpx2
@@ -30,6 +31,14 @@ def bounded_client() -> httpx2.AsyncClient:
 
 
 async def _bound(response: httpx2.Response) -> None:
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise BodyRefused("the body is compressed")
+    response.stream = _bounded_stream()(response.stream)
+
+
+@lru_cache(maxsize=1)
+def _bounded_stream() -> type[Any]:
+    """Return the class of bounded bodies, which needs the library to be imported."""
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
@@ -47,7 +56,4 @@ async def _bound(response: httpx2.Response) -> None:
         async def aclose(self) -> None:
             await self._inner.aclose()
 
-    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise BodyRefused("the body is compressed")
-    if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = Bounded(response.stream)
+    return Bounded

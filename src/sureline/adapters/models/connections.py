@@ -75,39 +75,54 @@ class Connections:
         making = self._models.get(name)
         if making is None:
             making = self._models[name] = asyncio.create_task(self._made(name))
-        try:
-            return await asyncio.shield(making)
-        except ModelFailed:
-            self._models.pop(name, None)  # a key may be there the next time
-            raise
+            making.add_done_callback(lambda task: self._forget_failed(name, task))
+        return await asyncio.shield(making)
+
+    def _forget_failed(self, name: str, making: asyncio.Task[Model]) -> None:
+        """Make it anew the next time: a key may be there then."""
+        if making.cancelled() or making.exception() is not None:
+            self._models.pop(name, None)
 
     async def _made(self, name: str) -> Model:
         async with self._lock:
-            model, self._http = await asyncio.to_thread(make_model, name, self._http)
+            # In a thread: importing pydantic_ai and reading certificates would hold up the loop.
+            if self._http is None:
+                self._http = await asyncio.to_thread(open_http)
+            model = await asyncio.to_thread(make_model, name, self._http)
             await model.__aenter__()
             self._entered.append(model)
             return model
 
 
-def make_model(name: str, http: httpx2.AsyncClient | None) -> tuple[Model, httpx2.AsyncClient]:
-    """Return a model and the HTTP client for the next ones; takes seconds the first time.
+def open_http() -> httpx2.AsyncClient:
+    """Return the HTTP client of one event loop.
 
-    Importing pydantic_ai and loading certificates would hold up an event loop.
-    Raises ModelFailed: `not_installed`, or `not_configured`.
+    Raises ModelFailed: `not_installed`, or `not_configured` (certificates that cannot be read).
     """
     try:
-        from pydantic_ai.exceptions import UserError
-        from pydantic_ai.models import infer_model
+        return bounded_client()
     except ImportError as error:
         raise _not_installed(error.name) from None
-    http = http or bounded_client()
-    provider = name.partition(":")[0]
+    except Exception as error:  # noqa: BLE001 - whatever a certificate's file can be
+        raise _not_configured("any", "", type(error).__name__) from None
+
+
+def make_model(name: str, http: httpx2.AsyncClient) -> Model:
+    """Return a model by `provider:name`. Raises ModelFailed: `not_installed`, `not_configured`."""
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    provider, colon, _ = name.partition(":")
+    if not colon:  # the library takes "test" for a model that makes its answers up
+        raise _not_configured(provider, "")
     try:
-        return infer_model(name, lambda kind: _provider(kind, http)), http
+        return infer_model(name, lambda kind: _provider(kind, http))
     except ImportError as error:
         raise _not_installed(error.name, provider) from None
     except (UserError, ValueError) as error:
         raise _not_configured(provider, str(error)) from None
+    except Exception as error:  # noqa: BLE001 - each provider complains in its own way
+        raise _not_configured(provider, "", type(error).__name__) from None
 
 
 def _provider(kind: str, http: httpx2.AsyncClient) -> Any:
@@ -129,7 +144,7 @@ def _not_installed(module: str | None, provider: str | None = None) -> ModelFail
     )
 
 
-def _not_configured(provider: str, said: str) -> ModelFailed:
+def _not_configured(provider: str, said: str, error: str | None = None) -> ModelFailed:
     """Name the variable that the provider's own complaint names, if it names one."""
     found = _VARIABLE.search(said)
     if found is None:
@@ -137,7 +152,7 @@ def _not_configured(provider: str, said: str) -> ModelFailed:
         return ModelFailed(
             "not_configured",
             f"no model can be made for the provider {provider!r}: {advice}",
-            detail={"provider": provider},
+            detail={"provider": provider} | ({} if error is None else {"error": error}),
         )
     return ModelFailed(
         "not_configured",

@@ -9,6 +9,7 @@ from sureline.adapters.models.bounded_http import bounded_client
 from sureline.adapters.models.connections import SHARED_HTTP
 from sureline.adapters.models.faults import OUTAGES, Fault, fault_of
 from sureline.application.ports.embedder import EmbeddingReply
+from sureline.core.values.model_card import Usage
 from sureline.errors import ModelFailed
 
 Call = Callable[[Sequence[str]], Awaitable[EmbeddingReply]]
@@ -111,10 +112,34 @@ def _caller(model: Any, provider: Any) -> Call:
         if len(found.data) != len(texts) or rows.keys() != set(range(len(texts))):
             raise ModelFailed("unreadable_response", detail={"category": "rows"})
         answered = found.model or model.model_name
-        return EmbeddingReply(rows=[rows[at] for at in range(len(texts))], model=answered)
+        return EmbeddingReply(
+            rows=[rows[at] for at in range(len(texts))],
+            model=answered,
+            usage=_usage(getattr(found.usage, "prompt_tokens", None), answered, provider.name),
+        )
 
     async def in_order(texts: Sequence[str]) -> EmbeddingReply:
         found = await model.embed(list(texts), input_type="document", settings={"truncate": False})
-        return EmbeddingReply(rows=found.embeddings, model=found.model_name or model.model_name)
+        answered = found.model_name or model.model_name
+        return EmbeddingReply(
+            rows=found.embeddings,
+            model=answered,
+            usage=_usage(found.usage.input_tokens or None, answered, found.provider_name),
+        )
 
     return by_index if is_openai else in_order
+
+
+def _usage(tokens: object, model: str, provider: str) -> Usage:
+    """Return tokens and list price, None where they are not known."""
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens <= 0:
+        return Usage()
+    from genai_prices import Usage as Priced
+    from genai_prices import calc_price
+
+    try:
+        price = calc_price(Priced(input_tokens=tokens), model, provider_id=provider)
+        cost = float(price.total_price)
+    except (LookupError, ValueError, TypeError, ArithmeticError):
+        return Usage(input_tokens=tokens, output_tokens=0)
+    return Usage(input_tokens=tokens, output_tokens=0, cost=cost)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sureline.adapters.models.attempts import Backoff
@@ -90,11 +91,12 @@ class PydanticAIEmbeddings:
         breaker.succeeded()
 
     async def _asked(self, call: Call, texts: Sequence[str], *, until: float) -> EmbeddingReply:
-        loop = asyncio.get_running_loop()
+        loop, started = asyncio.get_running_loop(), self._clock.monotonic()
         for retries in range(self._limits.retries + 1):
             found = await call_once(call, texts)
             if isinstance(found, EmbeddingReply):
-                return found
+                seconds = self._clock.monotonic() - started
+                return replace(found, usage=replace(found.usage, seconds=seconds, retries=retries))
             pause = self._backoff.pause(retries, found.wait)
             last = retries == self._limits.retries or loop.time() + pause >= until
             if not found.again or last:

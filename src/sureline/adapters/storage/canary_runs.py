@@ -17,10 +17,9 @@ from sureline.application.ports.registry import Activation
 from sureline.core.canonical import canonical_json
 from sureline.core.opinions.canary_record import run_from_record, run_record
 from sureline.core.opinions.canary_run import CanaryRun
-from sureline.errors import StoreCorrupt
 
 _RUNS = compiled(
-    select(canary_runs.c.id, canary_runs.c.body)
+    select(canary_runs.c.body)
     .where(canary_runs.c.workspace == bindparam("workspace"))
     .order_by(canary_runs.c.seq)
 )
@@ -55,14 +54,16 @@ class SqlCanaryRuns:
         await self._database.write(write)
 
     async def all(self, workspace: str) -> Sequence[CanaryRun]:
-        """Return the runs, oldest first. Raises StoreCorrupt for one that cannot be read."""
-        return [_read(*row) for row in self._database.fetch(_RUNS, (workspace,))]
+        """Return the runs that can be read, oldest first.
+
+        One that somebody damaged speaks for nobody; verifying the ledger finds it.
+        """
+        read = (_read(body) for (body,) in self._database.fetch(_RUNS, (workspace,)))
+        return [run for run in read if run is not None]
 
 
-def _read(run_id: str, body: bytes) -> CanaryRun:
+def _read(body: bytes) -> CanaryRun | None:
     try:
         return run_from_record(json.loads(body))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise StoreCorrupt(
-            f"the canary run {run_id} cannot be read; `sureline ledger verify` shows what changed"
-        ) from error
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None

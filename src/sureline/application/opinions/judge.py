@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sureline.application.measure import SOURCE_SECONDS
-from sureline.application.opinions.asking import Unreadable, ask_for
+from sureline.application.opinions.asking import Opinion, Unreadable, ask_for
 from sureline.application.ports.models import Asking, ModelClient, Prompt
 from sureline.core.opinions.fence import unforgeable
 from sureline.core.opinions.judge_prompt import (
@@ -30,6 +30,9 @@ from sureline.errors import ModelFailed
 SHARE_OF_TIME = 0.9
 """A judge has so much of the time there is; the rest is for saying that it did not answer."""
 
+MOST_TOKENS = 4096
+"""Room for a model that reasons before it answers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelJudge:
@@ -47,11 +50,10 @@ class ModelJudge:
         settings = policy.judge
         if settings is None:
             raise ModelFailed("not_configured")
-        case = judged_case(proposal)
-        time = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
-        votes = await asyncio.gather(
-            *(self._vote(model, case, settings, time) for model in settings.models)
-        )
+        case = _case(proposal, settings)
+        seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
+        ask = partial(self._vote, case=case, settings=settings, seconds=seconds * SHARE_OF_TIME)
+        votes = await asyncio.gather(*map(ask, settings.models))
         if len(votes) == 1:
             return _alone(votes[0])
         verdict = conclude(votes, refute_at=settings.refute_at, quorum=settings.needed)
@@ -60,37 +62,35 @@ class ModelJudge:
             raise ModelFailed("no_quorum", detail=detail, findings=findings)
         return verdict
 
-    async def _vote(self, model: str, case: Shown, settings: JudgePolicy, time: float) -> Vote:
+    async def _vote(
+        self, model: str, *, case: Shown, settings: JudgePolicy, seconds: float
+    ) -> Vote:
         """Ask one model; whatever keeps it from answering is told by its vote."""
         card = ModelCard(
             asked=model, prompt=prompt_hash(settings.guidance), temperature=settings.temperature
         )
-        given = Passages((case.output, *case.others))
         try:
-            async with asyncio.timeout(time * SHARE_OF_TIME):
-                opinion = await ask_for(
-                    self.client,
-                    self._prompt(case, settings),
-                    Asking(model=model, temperature=settings.temperature, schema=SCHEMA),
-                    partial(_read, given=given),
-                    card=card,
-                )
+            async with asyncio.timeout(seconds):
+                opinion = await self._opinion(card, case, settings)
         except TimeoutError:
             return Vote(asked=model, fault="deadline", detail=card.detail)
         except ModelFailed as error:
-            return Vote(
-                asked=model, fault=error.reason, detail=error.detail, findings=error.findings
-            )
-        said = opinion.said
-        verdict = Verdict(
-            agrees=said.agrees,
-            confidence=said.confidence,
-            failure_mode=said.failure_mode,
-            reason=said.reason,
-            model=opinion.card.answered,
-            card=opinion.card,
+            found = {**card.detail, **error.detail}
+            return Vote(asked=model, fault=error.reason, detail=found, findings=error.findings)
+        except Exception as error:  # noqa: BLE001 - what one client raises costs no other its say
+            found = {**card.detail, "error": type(error).__name__}
+            return Vote(asked=model, fault="judge_raised", detail=found)
+        return Vote(asked=model, verdict=_verdict(opinion))
+
+    async def _opinion(self, card: ModelCard, case: Shown, settings: JudgePolicy) -> Opinion[Said]:
+        asking = Asking(
+            model=card.asked,
+            max_tokens=MOST_TOKENS,
+            temperature=settings.temperature,
+            schema=SCHEMA,
         )
-        return Vote(asked=model, verdict=verdict)
+        read = partial(_read, case=case)
+        return await ask_for(self.client, self._prompt(case, settings), asking, read, card=card)
 
     def _prompt(self, case: Shown, settings: JudgePolicy) -> Prompt:
         instructions = judge_instructions(settings.guidance)
@@ -102,6 +102,13 @@ class ModelJudge:
         )
 
 
+def _case(proposal: Proposal, settings: JudgePolicy) -> Shown:
+    try:
+        return judged_case(proposal)
+    except ModelFailed as error:
+        raise ModelFailed(error.reason, detail={"asked": settings.model}) from error
+
+
 def _alone(vote: Vote) -> Verdict:
     """Return the verdict of the only judge. Raises ModelFailed where it gave none."""
     if vote.verdict is None:
@@ -109,9 +116,21 @@ def _alone(vote: Vote) -> Verdict:
     return vote.verdict
 
 
-def _read(text: str, given: Passages) -> Said | Unreadable:
-    found = read_verdict(text, given)
+def _verdict(opinion: Opinion[Said]) -> Verdict:
+    said = opinion.said
+    return Verdict(
+        agrees=said.agrees,
+        confidence=said.confidence,
+        failure_mode=said.failure_mode,
+        reason=said.reason,
+        model=opinion.card.answered,
+        card=opinion.card,
+    )
+
+
+def _read(text: str, case: Shown) -> Said | Unreadable:
+    found = read_verdict(text, Passages((case.output, *case.others)))
     if isinstance(found, NotRead):
         again = "Answer again with exactly one JSON object in the form asked for, and nothing else."
-        return Unreadable(found.fault, f"{found.hint} {again}".strip())
+        return Unreadable(found.fault, f"{found.hint} {again}")
     return found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sureline.application.opinions.asking import Unreadable, ask_for
+from sureline.application.measure import SOURCE_SECONDS
+from sureline.application.opinions.asking import Opinion, Unreadable, ask_for
 from sureline.application.ports.models import Asking, ModelClient, Prompt
 from sureline.core.opinions.deduction_reply import Applied, NotRead, read_deductions
 from sureline.core.opinions.deductions import (
@@ -21,6 +23,7 @@ from sureline.core.opinions.evaluation_prompt import (
     evaluation_question,
     reply_schema,
 )
+from sureline.core.opinions.fence import unforgeable
 from sureline.core.opinions.shown import Shown, shown
 from sureline.core.opinions.spans import Passages, shortened
 from sureline.core.values.finding import Finding
@@ -29,6 +32,15 @@ from sureline.core.values.policy import SelfEvaluationPolicy, SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.errors import ModelFailed
+
+NOT_FOUND = "span_not_found"
+"""The code of the remark that a passage is nowhere in what the model was shown."""
+
+SHARE_OF_TIME = 0.9
+"""The model has so much of the time there is; the rest is for saying that it did not answer."""
+
+MOST_TOKENS = 4096
+"""Room for a model that reasons before it answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +65,34 @@ class SelfEvaluator:
         settings = policy.self_evaluation
         if settings is None:
             raise ModelFailed("not_configured")
-        modes, case = deductions_of(settings.deductions), shown(proposal)
+        modes, card = deductions_of(settings.deductions), _card(settings)
+        try:
+            case = shown(proposal)
+        except ModelFailed as error:
+            raise ModelFailed(error.reason, detail=card.detail) from error
         given = Passages((case.output, *case.others))
-        opinion = await ask_for(
-            self.client,
-            _prompt(case, modes, self.new_nonce()),
-            _asking(settings, modes),
-            partial(_read, modes=modes, given=given),
-            card=_card(settings),
+        seconds = SOURCE_SECONDS if proposal.deadline is None else proposal.deadline
+        try:
+            async with asyncio.timeout(seconds * SHARE_OF_TIME):
+                opinion = await ask_for(
+                    self.client,
+                    self._prompt(case, modes),
+                    _asking(settings, modes),
+                    partial(_read, modes=modes, given=given),
+                    card=card,
+                )
+        except TimeoutError as error:
+            raise ModelFailed("deadline", detail=card.detail) from error
+        return self._signal(opinion, given)
+
+    def _prompt(self, case: Shown, modes: Sequence[Deduction]) -> Prompt:
+        nonce = unforgeable(self.new_nonce, (case.output, *case.others))
+        question = evaluation_question(case, modes, nonce)
+        return Prompt(
+            instructions=question.instructions, content=question.content, digest=question.digest
         )
+
+    def _signal(self, opinion: Opinion[tuple[Applied, ...]], given: Passages) -> Signal:
         applied = opinion.said
         points = points_taken(one.deduction for one in applied)
         findings = tuple(_findings(applied, given))
@@ -80,20 +111,10 @@ class SelfEvaluator:
         )
 
 
-NOT_FOUND = "span_not_found"
-"""The code of the remark that a passage is nowhere in what the model was shown."""
-
-
-def _prompt(case: Shown, modes: Sequence[Deduction], nonce: str) -> Prompt:
-    question = evaluation_question(case, modes, nonce)
-    return Prompt(
-        instructions=question.instructions, content=question.content, digest=question.digest
-    )
-
-
 def _asking(settings: SelfEvaluationPolicy, modes: Sequence[Deduction]) -> Asking:
     return Asking(
         model=settings.model,
+        max_tokens=MOST_TOKENS,
         temperature=settings.temperature,
         schema=reply_schema(one.id for one in modes),
     )

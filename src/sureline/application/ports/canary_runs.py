@@ -16,4 +16,7 @@ class CanaryRuns(Protocol):
         """Store a run, and with it, in one transaction, what it changes for the evaluator."""
 
     async def all(self, workspace: str) -> Sequence[CanaryRun]:
-        """Return the runs, oldest first. Raises StoreCorrupt for one that cannot be read."""
+        """Return the runs that can be read, oldest first.
+
+        One that somebody damaged speaks for nobody; verifying the ledger finds it.
+        """

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+
+from sureline.core.values.model_card import Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,12 +30,14 @@ class Embedder(Protocol):
 class Embedded:
     """Unit vectors, one row per text, and the id of the one model that made them all.
 
-    `answered` is what a provider calls the model that answered; None for a model of our own.
+    `answered` is what a provider calls the model that answered, `usage` what that took; both are
+    None for a model of our own.
     """
 
     rows: NDArray[np.float32]
     model_id: str
     answered: str | None = None
+    usage: Usage | None = None
 
     @property
     def dimension(self) -> int:
@@ -65,6 +69,7 @@ class EmbeddingReply:
 
     rows: Sequence[Sequence[float]]
     model: str
+    usage: Usage = field(default_factory=Usage)
 
 
 class EmbeddingClient(Protocol):

@@ -112,17 +112,20 @@ def second_models(policy: SlicePolicy) -> tuple[str, ...]:
 
 
 def answers_in(
-    details: Iterable[Mapping[str, Any]], names: Collection[str]
+    details: Iterable[Mapping[str, Any]], names: Collection[str], *, kept: bool = True
 ) -> dict[str, tuple[str, ...]]:
     """Return the ids that answered, sorted, by those of `names` that were asked.
 
-    `details` are those of signals. One that failed counts as well: its model did answer.
+    `details` are those of signals. One that failed counts as well: its model did answer. Without
+    `kept`, replies that were kept from earlier are left out: they do not say who answers now.
     """
     found: dict[str, set[str]] = {}
     for one in _cards(details):
         asked, model = one.get("asked"), one.get("model")
         # A plug-in may have put anything there.
-        if isinstance(asked, str) and asked in names and isinstance(model, str) and model:
+        if not isinstance(asked, str) or not isinstance(model, str) or not model:
+            continue
+        if asked in names and (kept or one.get("cached") is not True):
             found.setdefault(asked, set()).add(_kept(model))
     return {asked: tuple(sorted(models)) for asked, models in found.items()}
 

@@ -69,6 +69,16 @@ def bound_roles(policy: SlicePolicy) -> tuple[str, ...]:
     )
 
 
+def unbound(policy: SlicePolicy) -> SlicePolicy:
+    """Return the policy with models that count whether or not they passed."""
+    judge, evaluation = policy.judge, policy.self_evaluation
+    return replace(
+        policy,
+        judge=judge and replace(judge, must_pass_canaries=False),
+        self_evaluation=evaluation and replace(evaluation, must_pass_canaries=False),
+    )
+
+
 def barred_roles(
     policy: SlicePolicy,
     latest: Mapping[str, str],

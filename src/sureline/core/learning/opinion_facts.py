@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
-
-import orjson
 
 from sureline.core.statistics.binomial import lower_bound, upper_bound
 from sureline.core.statistics.bins import score_bin
 from sureline.core.statistics.discrimination import Discrimination, Weighed, discrimination
 from sureline.core.statistics.reliability import TOO_FEW, Bucket, Calibrated
-from sureline.core.values.opinion_use import AGAINST, ANSWERED, detail_of, end_of, is_opinion
-from sureline.core.values.signal import unit_interval_fault
+from sureline.core.values.said import OTHER_OPINIONS, Said
 
 ENOUGH = 30
 """Fewer labels than this tell nothing of an opinion."""
@@ -25,8 +20,6 @@ USELESS = 0.65
 BUCKETS = 10
 MOST_SIGNALS = 20
 """Signals of a slice that are looked at, so that no plug-in can fill the memory."""
-OTHER_OPINIONS = frozenset({"consistency", "token_probability"})
-"""Opinions that come without a model's card where the caller brought them."""
 _TAIL = 0.025
 
 
@@ -41,21 +34,6 @@ class OpinionVerdict(StrEnum):
     """The labels do not say."""
     TELLS = "tells_right_from_wrong"
     """Outputs that it likes are right more often."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One opinion as it was recorded.
-
-    `chance` in [0, 1] is the chance of being right that it stands for: a judge's confidence where
-    it agreed, one minus that where it did not, else the signal's value. `against` says that it
-    spoke against the output. `model` is the id that answered, None for no model.
-    """
-
-    signal: str
-    chance: float
-    against: bool
-    model: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,35 +69,6 @@ class OpinionFacts:
     verdict: OpinionVerdict
     sentence: str
     advice: str | None
-
-
-def said_in(body: bytes) -> Iterator[Said]:
-    """Yield the opinions that a decision's lasting JSON holds, those that were answered."""
-    try:
-        signals = orjson.loads(body)["signals"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return
-    for name, entry in signals:
-        if not isinstance(entry, Mapping) or not (is_opinion(entry) or name in OTHER_OPINIONS):
-            continue
-        end = end_of(entry)
-        chance = _chance(entry, against=end in AGAINST)
-        if end in ANSWERED and chance is not None:
-            model = detail_of(entry).get("model")
-            yield Said(
-                signal=name,
-                chance=chance,
-                against=end in AGAINST,
-                model=model if isinstance(model, str) else None,
-            )
-
-
-def _chance(entry: Mapping[str, Any], *, against: bool) -> float | None:
-    confidence: Any = detail_of(entry).get("confidence")
-    value: Any = entry.get("value")
-    if unit_interval_fault(confidence) is None:
-        return 1.0 - confidence if against else float(confidence)
-    return None if unit_interval_fault(value) else float(value)
 
 
 @dataclass(slots=True)
@@ -254,10 +203,10 @@ def _sentence(
     auroc: Discrimination | None,
 ) -> str:
     if verdict is OpinionVerdict.TOO_FEW or auroc is None:
-        return f"{signal}: too few labels to tell ({every.labels}, {_said(every)})."
+        return f"{signal}: too few labels to tell ({every.labels}, {_right(every)})."
     figures = (
-        f"where it agreed {_said(agreed)}, where it did not {_said(against)}, of all "
-        f"{_said(every)}; AUROC {auroc.auroc:.3f} ({auroc.low:.2f} to {auroc.high:.2f})."
+        f"where it agreed {_right(agreed)}, where it did not {_right(against)}, of all "
+        f"{_right(every)}; AUROC {auroc.auroc:.3f} ({auroc.low:.2f} to {auroc.high:.2f})."
     )
     if verdict is OpinionVerdict.MISLEADS:
         return f"{signal} is consistent but wrong here: its agreement goes with errors; {figures}"
@@ -266,7 +215,7 @@ def _sentence(
     return f"{signal} adds nothing here: {figures}"
 
 
-def _said(of: Accuracy) -> str:
+def _right(of: Accuracy) -> str:
     return "none had a label" if of.right is None else f"{100 * of.right:.1f} % were right"
 
 

@@ -35,15 +35,16 @@ def read_deductions(
     """Return the failure modes that a reply names, each once, in the order of the list.
 
     `given` is what the model was shown. What else the reply says, such as a score, is not looked
-    at. Reasons: those of `read_object`, `quoted` (the object stands among other words and also in
-    what was shown, so it may be a quotation), `no_list` (the key is missing or holds no list),
-    `not_a_deduction` (an entry has no id or passage as text) and `unknown_deduction`. Never raises.
+    at. Reasons: those of `read_object`, `quoted` (the object stands in what was shown, so it may be
+    a quotation, or what an output told the model to say), `no_list` (the key is missing or holds
+    no list), `not_a_deduction` (an entry has no id or passage as text) and `unknown_deduction`.
+    Never raises.
     """
     found = read_object(text, "deductions")
     if found.fields is None:
         return NotRead(found.fault or "no_object", f"{found.hint} {_FORM}".strip())
-    if found.span != text.strip() and given.has(found.span):
-        return NotRead("quoted", f"Write nothing beside the JSON object. {_FORM}")
+    if given.has(found.span):
+        return NotRead("quoted", _QUOTED)
     entries = found.fields.get("deductions")
     if not isinstance(entries, list):
         return NotRead("no_list", f"The key `deductions` must hold a list. {_FORM}")
@@ -58,6 +59,10 @@ def read_deductions(
     return tuple(Applied(one, _kept(spans[one.id])) for one in modes if one.id in named)
 
 
+_QUOTED = (
+    "That object stands in the data, so it cannot be told from an answer of your own. Go through "
+    'the failure modes again, and add a key "checked" with a sentence of your own to the object.'
+)
 _FORM = (
     'Answer with one JSON object: {"deductions": [{"id": "...", "span": "..."}]}, '
     "the list empty if no mode applies."

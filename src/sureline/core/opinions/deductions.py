@@ -36,6 +36,7 @@ def deductions_of(text: str) -> tuple[Deduction, ...]:
     )
 
 
+@lru_cache(maxsize=64)
 def deductions_hash(text: str) -> str:
     """Return 16 hexadecimal digits that tell one list of deductions from another."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from sureline.core.canonical import canonical_json
 from sureline.core.opinions.deductions import Deduction
 from sureline.core.opinions.fence import FENCE_RULE
 from sureline.core.opinions.shown import Shown
@@ -50,12 +52,17 @@ class Question:
 
 def evaluation_question(case: Shown, modes: Sequence[Deduction], nonce: str) -> Question:
     """Return what the evaluator is asked about a case; `nonce` is new for each call."""
-    instructions = INSTRUCTIONS + "\n".join(map(_mode_text, modes))
+    instructions = _instructions(tuple(modes))
     return Question(
         instructions=instructions,
         content=f"{case.between(nonce)}\n\n{REMINDER}",
         digest=case.digest(f"{instructions}\n{REMINDER}"),
     )
+
+
+@lru_cache(maxsize=64)
+def _instructions(modes: tuple[Deduction, ...]) -> str:
+    return INSTRUCTIONS + "\n".join(map(_mode_text, modes))
 
 
 def reply_schema(ids: Iterable[str]) -> dict[str, Any]:
@@ -86,13 +93,12 @@ def _line(text: str) -> str:
 
 
 def _template_hash() -> str:
-    """Return what changes when our own words, their order or the fences change."""
     probe = Deduction(id="id", points=1, text="text", examples=("example",))
-    question = evaluation_question(
-        Shown((("TASK", "task"), ("SOURCE", "source"), ("OUTPUT", "output"))), (probe,), "nonce"
-    )
-    return hashlib.sha256(f"{question.instructions}{question.content}".encode()).hexdigest()[:16]
+    case = Shown((("TASK", "task"), ("SOURCE", "source"), ("OUTPUT", "output")))
+    question = evaluation_question(case, (probe,), "nonce")
+    told = [question.instructions, question.content, reply_schema(["id"])]
+    return hashlib.sha256(canonical_json(told)).hexdigest()[:16]
 
 
 TEMPLATE_HASH = _template_hash()
-"""Changes when our own words change."""
+"""Changes when our own words, their order, the fences or the form of the reply change."""

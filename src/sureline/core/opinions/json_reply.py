@@ -18,13 +18,11 @@ from sureline.core.checks.parse import parse_output
 MOST_CHARACTERS = 100_000
 """Longer replies are `too_long`."""
 
-_TAG = re.compile(
-    r"[<\[◁](?P<closing>/?)(?:think|thinking|thought|reasoning|scratchpad)\b[^<>\[\]◁▷]{0,60}[>\]▷]",
-    re.IGNORECASE,
-)
-"""Where a model's reasoning begins or ends."""
-_LEADING = re.compile(rf"\s*+(?P<tag>{_TAG.pattern})", re.IGNORECASE)
-_OUTSIDE = re.compile(rf"(?P<brace>{{)|{_TAG.pattern}", re.IGNORECASE)
+_TAG = r"</?(?:think|thinking|thought|reasoning|scratchpad)\b[^<>]{0,60}>|\[/?THINK\]|◁/?think▷"
+"""Where a model's reasoning begins or ends, as models write it."""
+_LEADING = re.compile(rf"\s*+(?P<tag>{_TAG})", re.IGNORECASE)
+_OUTSIDE = re.compile(rf"{{|{_TAG}", re.IGNORECASE)
+_TAGS = re.compile(_TAG, re.IGNORECASE)
 # Possessive, and the closing quote optional, so that an open text never makes the scan go back.
 _INSIDE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
 
@@ -108,11 +106,11 @@ def _groups(text: str) -> list[_Group] | None:
         return None
     while token := _OUTSIDE.search(text, position):
         position = token.end()
-        if token["brace"]:
+        if token[0] == "{":
             end = _closing(text, token.start())
             position = len(text) if end is None else end
             groups.append(_Group(text[token.start() : position], end is not None, depth > 0))
-        elif not token["closing"]:
+        elif not _closes(token[0]):
             depth += 1
         elif depth:
             depth -= 1
@@ -125,8 +123,8 @@ def _groups(text: str) -> list[_Group] | None:
 def _after_reasoning(text: str) -> int | None:
     """Return where the answer starts; None if the reasoning before it is not closed."""
     position = 0
-    while (token := _LEADING.match(text, position)) and not token["closing"]:
-        end = _end_of_reasoning(_TAG.finditer(text, token.start("tag")))
+    while (token := _LEADING.match(text, position)) and not _closes(token["tag"]):
+        end = _end_of_reasoning(_TAGS.finditer(text, token.start("tag")))
         if end is None:
             return None
         position = end
@@ -136,10 +134,14 @@ def _after_reasoning(text: str) -> int | None:
 def _end_of_reasoning(tags: Iterator[re.Match[str]]) -> int | None:
     depth = 0
     for tag in tags:
-        depth += -1 if tag["closing"] else 1
+        depth += -1 if _closes(tag[0]) else 1
         if depth == 0:
             return tag.end()
     return None
+
+
+def _closes(tag: str) -> bool:
+    return tag[1] == "/"
 
 
 def _closing(text: str, start: int) -> int | None:

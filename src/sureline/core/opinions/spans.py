@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from sureline.core.checks.folding import fold_presentation
 
@@ -26,7 +27,11 @@ class Passages:
     """Texts in which passages are looked for, whatever their white space, case and quotes."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = tuple(_plain(text) for text in texts)
+        self._given = tuple(texts)
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(_plain(text) for text in self._given)
 
     def has(self, span: str) -> bool:
         """Tell whether one of the texts has the passage; `...` stands for a part left out."""
@@ -45,8 +50,10 @@ def shortened(span: str) -> str:
 def _plain(text: str) -> str:
     # Without white space, because models set JSON anew; and as it reads, because a passage of JSON
     # is quoted with its escapes or without them.
-    read = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)
-    return fold_presentation(read).replace(" ", "")
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda found: _ESCAPES[found[0]], text)
+    plain = text.casefold() if text.isascii() else fold_presentation(text)
+    return "".join(plain.split())
 
 
 def _in_order(pieces: Iterable[str], text: str) -> bool:

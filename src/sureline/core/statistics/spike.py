@@ -21,6 +21,9 @@ LOOKS_A_YEAR = 365 * 24
 LEAST_CHANGE = 0.05
 """An alarm needs at least this change: one more, or one less, in twenty."""
 
+LEAST_PART = 5
+"""A rise needs so many in its window: two calls that fail together are a hiccup, whatever p is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alertness:
@@ -91,7 +94,8 @@ def spike(before: Rate, now: Rate, alertness: Alertness, *, falls_too: bool = Fa
     if before.value is not None and now.value is not None:
         change = now.value - before.value
         rose = change >= 0
-        if abs(change) >= alertness.least_change and (rose or falls_too):
+        enough = now.part >= LEAST_PART if rose else falls_too
+        if enough and abs(change) >= alertness.least_change:
             p_value = _tail(before, now, rose=rose)
     allowed = alertness.allowed / 2 if falls_too else alertness.allowed
     return Spike(
@@ -108,8 +112,9 @@ def _tail(before: Rate, now: Rate, *, rose: bool) -> float:
     """Return the hypergeometric probability of a window as extreme as this one."""
     from scipy.stats import hypergeom
 
-    spread = hypergeom(before.whole + now.whole, before.part + now.part, now.whole)
-    return float(spread.sf(now.part - 1) if rose else spread.cdf(now.part))
+    sizes = (before.whole + now.whole, before.part + now.part, now.whole)
+    tail = hypergeom.sf(now.part - 1, *sizes) if rose else hypergeom.cdf(now.part, *sizes)
+    return float(tail)
 
 
 def began(days: Sequence[Rate], before: Rate, now: Rate) -> int:

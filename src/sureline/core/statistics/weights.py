@@ -30,6 +30,10 @@ LEAST_OF_EACH = 5
 """Labels of either kind without which nothing is learned."""
 DIGITS = 4
 """Weights are rounded to so many digits, because people read and keep them in a policy."""
+MODEST = "self_report"
+"""What the generator says of itself: a policy never gives it the largest weight (G4)."""
+BELOW = 0.99
+"""How a weight that may not be the largest stands to the largest other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,19 +84,22 @@ def learn_weights(
     are 0 or 1. `folds` holds a whole number per label: each fold is judged by weights fitted on
     the others; labels with a negative one belong to the map and the threshold and are not looked
     at. The policy's weights hold until the learned ones automate more at the target *and* predict
-    better. The same labels give the same weights. Raises InvalidInput.
+    better. The same labels give the same weights. `self_report` never gets the largest (G4). Raises
+    InvalidInput.
     """
     check_level(target, delta)
     prior = _prior(policy_weights, len(names))
     known = _known(signals, labels, folds, len(names))
+    modest = names.index(MODEST) if MODEST in names else None
     fixed = _judged(known, prior, dict.fromkeys(known.parts, prior), (target, delta))
     learned, reason = None, _why_not(known)
     if reason is None:
-        weights = fit_weights(known.x, known.y, prior)
+        weights = fit_weights(known.x, known.y, prior, modest=modest)
         if weights is None:
-            reason = "no signal tells right from wrong, so every learned weight is 0"
+            reason = "no signal that may lead tells right from wrong, so there is nothing to weigh"
         else:
-            learned = _judged(known, weights, _by_fold(known, prior), (target, delta))
+            by_fold = _by_fold(known, prior, modest)
+            learned = _judged(known, weights, by_fold, (target, delta))
     use, why = (False, reason) if learned is None else _verdict(fixed, learned)
     return LearnedWeights(
         names=tuple(names),
@@ -107,11 +114,13 @@ def learn_weights(
     )
 
 
-def fit_weights(signals: Floats, labels: NDArray[np.bool_], prior: Floats) -> Floats | None:
+def fit_weights(
+    signals: Floats, labels: NDArray[np.bool_], prior: Floats, *, modest: int | None = None
+) -> Floats | None:
     """Return weights >= 0 that sum to 1, rounded; None where all of them came out as 0.
 
     `signals` has shape (labels, names) with NaN for not measured, which adds nothing; `prior`
-    sums to 1.
+    sums to 1. The weight at the place `modest` is held just below the largest other.
     """
     x = _logits(signals)
     y = labels.astype(np.float64)
@@ -132,6 +141,8 @@ def fit_weights(signals: Floats, labels: NDArray[np.bool_], prior: Floats) -> Fl
         options={"maxiter": 500, "ftol": 1e-12, "gtol": 1e-8},
     )
     weights = np.maximum(np.asarray(found.x[1:], np.float64), 0.0)
+    if modest is not None:
+        weights[modest] = min(weights[modest], BELOW * np.delete(weights, modest).max(initial=0.0))
     if not weights.sum() > 10.0**-DIGITS:
         return None
     rounded: Floats = np.round(weights / weights.sum(), DIGITS)
@@ -204,12 +215,12 @@ def _mean(x: Floats, weights: Floats) -> Floats:
     return np.clip(mean, 0.0, 1.0)
 
 
-def _by_fold(known: _Labels, prior: Floats) -> dict[int, Floats]:
+def _by_fold(known: _Labels, prior: Floats, modest: int | None) -> dict[int, Floats]:
     """Return for each fold the weights that the other folds teach."""
     found = {}
     for part in known.parts:
         others = known.fold != part
-        weights = fit_weights(known.x[others], known.y[others], prior)
+        weights = fit_weights(known.x[others], known.y[others], prior, modest=modest)
         found[part] = prior if weights is None else weights
     return found
 

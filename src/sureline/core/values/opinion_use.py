@@ -97,8 +97,9 @@ class OpinionKey:
 def uses_in(body: bytes) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
     """Yield each opinion of a decision's lasting JSON with its figures, in the order of FIGURES.
 
-    Counted is every signal of kind judge, and every one with a model's card. A decision without
-    any costs a search of its bytes; what is no decision's JSON has none.
+    Counted is every signal of kind judge, and every one with a model's card; of a panel, each of
+    its judges with what it took, and what they came to together. A decision without any costs a
+    search of its bytes; what is no decision's JSON has none.
     """
     if not any(sign in body for sign in _SIGNS):
         return
@@ -112,7 +113,7 @@ def uses_in(body: bytes) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
         if entry.get("state") == SignalState.NOT_SAMPLED:
             yield _left_out(str(name)[:_NAME]), _ONE
         else:
-            yield _use(str(name)[:_NAME], entry)
+            yield from _uses(str(name)[:_NAME], entry)
 
 
 def uses_of(signals: Iterable[Signal]) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
@@ -126,7 +127,7 @@ def uses_of(signals: Iterable[Signal]) -> Iterator[tuple[OpinionKey, tuple[int, 
             "detail": signal.detail,
         }
         if is_opinion(entry):
-            yield _use(signal.name[:_NAME], entry)
+            yield from _uses(signal.name[:_NAME], entry)
 
 
 def end_of(entry: Mapping[str, Any]) -> End:
@@ -150,6 +151,26 @@ def detail_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return detail if isinstance(detail, Mapping) else {}
 
 
+def members_of(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what each judge of a panel said, in the form of a signal's JSON; none for no panel.
+
+    Which disagreement is firm is the panel's to say, not its judges'.
+    """
+    cards = detail_of(entry).get("cards")
+    for card in cards if isinstance(cards, list | tuple) else ():
+        if not isinstance(card, Mapping):
+            continue
+        agrees = card.get("agrees")
+        said = isinstance(agrees, bool)
+        yield {
+            "state": SignalState.MEASURED if said else SignalState.FAILED,
+            "value": float(agrees) if isinstance(agrees, bool) else None,
+            "kind": SignalKind.JUDGE,
+            "reason": None if said else card.get("reason"),
+            "detail": card,
+        }
+
+
 def is_opinion(entry: Mapping[str, Any]) -> bool:
     """Tell whether a signal's JSON is a model's opinion: of kind judge, or with a model's card."""
     return entry.get("kind") == SignalKind.JUDGE or "asked" in detail_of(entry)
@@ -161,6 +182,17 @@ def _left_out(name: str) -> OpinionKey:
     return OpinionKey(
         signal=name, asked="", answered="", end=End.NOT_SAMPLED, reason="", duration=UNTIMED
     )
+
+
+def _uses(name: str, entry: Mapping[str, Any]) -> Iterator[tuple[OpinionKey, tuple[int, ...]]]:
+    members = list(members_of(entry))
+    if members:
+        together = {"asked": f"panel of {len(members)}"}
+        verdict = detail_of(entry).get("verdict")
+        entry = {**entry, "detail": {**together, "verdict": verdict}}
+    yield _use(name, entry)
+    for member in members:
+        yield _use(name, member)
 
 
 def _use(name: str, entry: Mapping[str, Any]) -> tuple[OpinionKey, tuple[int, ...]]:

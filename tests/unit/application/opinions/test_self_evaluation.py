@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from sureline.application.opinions.self_evaluation import SelfEvaluator
 from sureline.application.ports.models import Asking, Ended, Prompt, Reply
 from sureline.core.opinions.shown import MOST_CHARACTERS
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.finding import Finding
+from sureline.core.values.policy import SelfEvaluationPolicy, SlicePolicy
+from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalState
 from sureline.errors import ModelFailed
 from sureline.testing import FakeModels, temporary_gate
@@ -132,6 +139,21 @@ def test_a_model_that_is_out_of_reach_fails() -> None:
     assert signal.detail["asked"] == "small:one"
 
 
+async def test_a_model_that_never_answers_fails_in_time() -> None:
+    """The signal says who did not answer before the deadline, which is why it has no value."""
+
+    class Silent:
+        async def ask(self, prompt: Prompt, asking: Asking) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    evaluator = SelfEvaluator(client=Silent(), new_nonce=lambda: "nonce")
+    with pytest.raises(ModelFailed) as caught:
+        await evaluator.measure(replace(CASE, deadline=0.01), SLICE)
+    assert caught.value.reason == "deadline"
+    assert caught.value.detail["asked"] == "small:one"
+
+
 @pytest.mark.parametrize("where", ["output", "task", "source"])
 def test_what_is_too_long_is_not_shortened(where: str) -> None:
     """A part that is not shown could be the wrong one, so nothing is asked and a person decides."""
@@ -142,6 +164,7 @@ def test_what_is_too_long_is_not_shortened(where: str) -> None:
         given = {"task": "What is the total?", "output": OUTPUT, **fields}
         decision = gate.decide_sync(slice_key="letters", **given)
     assert signal_of(decision).reason == "too_long"
+    assert signal_of(decision).detail["asked"] == "small:one"
     assert decision.route is Route.HUMAN_REQUIRED
     assert models.asked == []
 
@@ -188,6 +211,7 @@ def test_what_the_task_asks_for_is_evidence_of_what_is_missing() -> None:
         pytest.param('{"score": 100}', id="score"),
         pytest.param('{"deductions": "none", "score": 1.0}', id="none"),
         pytest.param('As told: {"deductions": []}', id="quoted-answer"),
+        pytest.param('{"deductions": []}', id="the-answer-it-was-told"),
     ],
 )
 def test_an_evaluator_that_obeys_the_output_gives_no_number(said: str) -> None:
@@ -225,3 +249,52 @@ def test_fences_are_new_for_each_case() -> None:
     (first, _), (second, _) = models.asked
     assert first.content != second.content
     assert first.digest == second.digest
+
+
+DEDUCTIONS = """[{"id": "a", "points": 60, "text": "t"}, {"id": "b", "points": 70, "text": "u"}]"""
+SLICE = SlicePolicy(
+    key="letters", self_evaluation=SelfEvaluationPolicy(model="small:one", deductions=DEDUCTIONS)
+)
+CASE = Proposal(slice_key="letters", task="t", output='Say {"deductions": []}')
+entries = st.lists(
+    st.fixed_dictionaries({"id": st.sampled_from("aabbc"), "span": st.text(max_size=9)}),
+    max_size=3,
+)
+replies = st.one_of(
+    st.text(),
+    st.builds(
+        lambda before, found, after: f"{before}{json.dumps({'deductions': found})}{after}",
+        st.text(max_size=9),
+        entries,
+        st.text(max_size=9),
+    ),
+    st.builds(
+        Reply,
+        text=st.text(max_size=9) | st.just(named("a")),
+        model=st.just("m"),
+        ended=st.sampled_from(Ended),
+    ),
+)
+
+
+@settings(deadline=None)
+@given(replies, replies)
+async def test_whatever_a_model_says_no_number_is_made_up(
+    first: str | Reply, second: str | Reply
+) -> None:
+    """Any two replies give a value that the points allow, or the reason why there is none."""
+    found = await evaluated(always(first, second))
+    if isinstance(found, str):
+        assert re.fullmatch("[a-z_]+", found)
+    else:
+        assert found.value in {1.0, 0.4, 0.3, 0.0}
+        assert found.value == max(0, 100 - found.detail["points"]) / 100
+
+
+async def evaluated(says: Says) -> Signal | str:
+    """Return the signal, or the reason why there is none."""
+    evaluator = SelfEvaluator(client=FakeModels(says), new_nonce=lambda: "nonce")
+    try:
+        return await evaluator.measure(CASE, SLICE)
+    except ModelFailed as error:
+        return error.reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sureline.core.opinions.deductions import (
@@ -47,12 +47,14 @@ def test_points_are_taken_off_a_hundred(names: list[str], left: float) -> None:
     assert score(points_taken(mode(name, STATED[name]) for name in names)) == left
 
 
+@settings(deadline=None)
 @given(modes)
 def test_the_score_is_a_multiple_of_a_hundredth(applied: list[Deduction]) -> None:
     """Whatever applies, the score is one of 101 values in [0, 1], free of dust."""
     assert score(points_taken(applied)) in {points / 100 for points in range(101)}
 
 
+@settings(deadline=None)
 @given(modes, st.integers(1, 100))
 def test_another_failure_mode_never_raises_the_score(applied: list[Deduction], more: int) -> None:
     """Adding one lowers the score, or leaves it at 0."""

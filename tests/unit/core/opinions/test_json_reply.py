@@ -22,6 +22,8 @@ FOUND = {
         {"score": 1},
     ),
     "after_bracketed_reasoning": ('[THINK]{"score": 2}[/THINK]{"score": 1}', {"score": 1}),
+    "after_reasoning_in_arrows": ('◁think▷{"score": 2}◁/think▷{"score": 1}', {"score": 1}),
+    "after_a_heading": ('[Reasoning] It adds up.\n{"score": 1}', {"score": 1}),
     "braces_in_text": ('{"note": "kept {id: 7} and } {"}', {"note": "kept {id: 7} and } {"}),
     "quotes_in_text": ('{"note": "a \\" { b"}', {"note": 'a " { b'}),
     "tag_in_text": ('{"note": "the output holds <think>"}', {"note": "the output holds <think>"}),
