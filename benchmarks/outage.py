@@ -127,8 +127,8 @@ def main() -> None:
             "What waits, and how it ends",
             "During the hour of the outage. After five faults in a row a model rests for 15 "
             "(simulated) seconds, then one question is let through; what is asked meanwhile fails "
-            "at once as `resting`. Seconds are those of a machine that was busy with other work, "
-            "20 decisions at a time; nobody has to do anything for the judge to be asked again.",
+            "at once as `resting`. Seconds are this machine's, 20 decisions at a time; nobody has "
+            "to do anything for the judge to be asked again.",
             (
                 "outage",
                 "drawn for the judge",

@@ -45,6 +45,7 @@ def plain(text: str) -> object:
         ("'7'", "7"),
         ('"true"', "true"),
         ("１２", "１２"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
     ],
 )
 def test_scalars_are_read_without_surprises(written: str, read: object) -> None:
@@ -70,6 +71,8 @@ def test_scalars_are_read_without_surprises(written: str, read: object) -> None:
         pytest.param("a: !!int '7'\n", "p.yaml:1:4: a: tags", id="harmless-tag"),
         pytest.param("a: &x {b: 1}\nc: {<<: *x}\n", "p.yaml:2:5: c.<<: merge keys", id="merge"),
         pytest.param("? [1]\n: 2\n", "p.yaml:1:3: .*key must be a plain text", id="list-as-key"),
+        pytest.param(r'a: "\ud83d"', "p.yaml:1:4: a: .*half a character", id="half"),
+        pytest.param(r'"\ud83d": 1', "p.yaml:1:1: .*half a character", id="half-a-key"),
         pytest.param("a: \x07\n", "p.yaml:1:4: a control character", id="control"),
         pytest.param(f"a: {'9' * 5000}\n", "p.yaml:1:4: a: .*too many digits", id="digits"),
         pytest.param("[" * 5000, "nested deeper than 64", id="deep"),

@@ -21,6 +21,7 @@ MAX_NODES = 50_000
 MAX_DEPTH = 64
 MAX_DIGITS = 40
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, Scalar] = {
@@ -162,7 +163,7 @@ class _Builder:
         return found[0]
 
     def _scalar(self, event: yaml.ScalarEvent, path: str) -> Scalar:
-        text = event.value
+        text = self._joined(event, path)
         if event.style is not None or event.tag is not None:
             return text
         if text in _WORDS:
@@ -175,6 +176,17 @@ class _Builder:
         if whole:
             return int(text)
         return float(text) if decimal else text
+
+    def _joined(self, event: yaml.ScalarEvent, path: str) -> str:
+        """Return a text whose characters are whole: JSON writes those beyond U+FFFF as two."""
+        text = str(event.value)
+        if not _SURROGATE.search(text):
+            return text
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if "\ufffd" in text:
+            half = "this text holds half a character (a lone surrogate)"
+            self._faults.add_unreadable(self._place(event), path, half)
+        return text
 
     def _sequence(self, path: str, depth: int) -> tuple[Node, ...]:
         items: list[Node] = []
@@ -202,7 +214,7 @@ class _Builder:
 
     def _key(self, event: yaml.Event, path: str, depth: int) -> str:
         if isinstance(event, yaml.ScalarEvent):
-            return str(event.value)
+            return self._joined(event, path)
         node = self._node(event, path, depth + 1, None)
         self._faults.add(node, "a key must be a plain text")
         return f"(key at {node.place.line}:{node.place.column})"
