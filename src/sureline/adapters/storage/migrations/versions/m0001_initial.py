@@ -246,15 +246,6 @@ def _create_state() -> None:
         "started_at bigint?, finished_at bigint?, failures integer, message text?",
         key=("workspace", "name"),
     )
-    _table(
-        "reviews",
-        "workspace text, id text, decision_id text, slice_key text, kind text, state text, "
-        "open integer, rank integer, level integer, deadline bigint, uncertainty float, "
-        "due_at bigint?, opened_at bigint, claimed_by text?, lease_until bigint?, digest text, "
-        "version integer, submitted_by text?, release_at bigint?, released integer, rules text, "
-        "people text, verdict bytes?",
-        key=("workspace", "id"),
-    )
 
 
 def _create_indexes() -> None:
@@ -279,24 +270,6 @@ def _create_indexes() -> None:
     op.create_index("ix_switches_scope", "switches", ["workspace", "scope", "seq"])
     op.create_index("ix_activations_kind", "activations", ["workspace", "subject_kind", "seq"])
     op.create_index("ix_labels_mark", "labels", ["mark"])
-    is_open = sa.text("open = 1")
-    op.create_index(
-        "ix_reviews_open",
-        "reviews",
-        [
-            "workspace",
-            sa.text("level DESC"),
-            sa.text("rank DESC"),
-            "deadline",
-            sa.text("uncertainty DESC"),
-            "id",
-        ],
-        sqlite_where=is_open,
-        postgresql_where=is_open,
-    )
-    op.create_index("ix_reviews_over", "reviews", ["workspace", "open", "opened_at"])
-    op.create_index("ix_reviews_due", "reviews", ["workspace", "due_at"])
-    op.create_index("ix_reviews_decision", "reviews", ["workspace", "decision_id"])
 
 
 def _refuse_changes() -> None:
