@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sureline.adapters.reports.calibration_html import calibration_html, write_calibration_html
-from sureline.adapters.reports.html import thin
+from sureline.adapters.reports.drawing import thin
 from sureline.application.calibration_report import CalibrationReport, report_json
 from sureline.application.rejected_clusters import RejectedCluster
 from sureline.core.learning.slice_facts import Share

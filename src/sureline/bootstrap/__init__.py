@@ -2,6 +2,7 @@
 
 from sureline.adapters.jobs.thread import JobThread as JobThread
 from sureline.adapters.policies import load_policy as load_policy
+from sureline.adapters.reports import drawing as drawing
 from sureline.adapters.reports.calibration_html import (
     write_calibration_html as write_calibration_html,
 )

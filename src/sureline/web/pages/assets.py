@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sureline.bootstrap import drawing
 from sureline.errors import NotFound
 
 _FOLDER = Path(__file__).parent.parent / "static"
@@ -48,6 +49,6 @@ def assets() -> dict[str, Asset]:
             media_type=_TYPES[path.suffix],
             version=hashlib.sha256(content).hexdigest()[:12],
         )
-        for path in sorted(_FOLDER.iterdir())
+        for path in sorted((*_FOLDER.iterdir(), drawing.FIGURES_CSS))
         if path.suffix in _TYPES
     }
