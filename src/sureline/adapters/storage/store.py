@@ -14,6 +14,7 @@ from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
+from sureline.adapters.storage.provenance import SqlProvenance
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
@@ -39,6 +40,7 @@ class Store:
     canaries: SqlCanaryRuns
     remade: SqlRemadeVectors
     opinions: SqlOpinionCounts
+    provenance: SqlProvenance
     secret: bytes
     database: SqliteDatabase
 
@@ -86,6 +88,7 @@ def open_store(
         canaries=SqlCanaryRuns(database),
         remade=SqlRemadeVectors(database),
         opinions=SqlOpinionCounts(database),
+        provenance=SqlProvenance(database),
         secret=database.secret,
         database=database,
     )
