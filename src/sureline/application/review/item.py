@@ -57,9 +57,15 @@ def read_item(review: Review, stored: StoredDecision | None) -> ReviewItem:
         source=tuple(request.get("source", ())),
         output=_current(review, proposed),
         proposed=proposed,
-        decision={} if blind else {**json.loads(stored.body), "feedback": answer["feedback"]},
+        decision={} if blind else _seen(json.loads(stored.body), answer),
         claims={} if blind else {name: request[name] for name in CLAIMED if name in request},
     )
+
+
+def _seen(body: dict[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the decision with what the checks found and what other signals say of the output."""
+    said = answer.get("findings", {})
+    return {**body, "feedback": answer["feedback"], **({"findings": said} if said else {})}
 
 
 def _current(review: Review, proposed: Any) -> Any:
