@@ -19,6 +19,9 @@ from sureline.web.settings import ServerSettings
 
 Result = TypeVar("Result")
 
+SIGN_INS_PER_SECOND, SIGN_INS_AT_ONCE = 1.0, 60.0
+"""Of one address; behind a proxy all people share one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
@@ -27,6 +30,7 @@ class ServerContext:
     services: Services
     settings: ServerSettings
     access: Access
+    sign_ins: RateLimit
     bodies: BodyReader
     deciding: Seats
     waiting: Seats
@@ -50,6 +54,9 @@ class ServerContext:
                 rate,
                 workspace=services.workspace,
                 seconds=settings.key_seconds,
+            ),
+            sign_ins=RateLimit(
+                services.clock, per_second=SIGN_INS_PER_SECOND, burst=SIGN_INS_AT_ONCE
             ),
             bodies=BodyReader(settings),
             deciding=Seats(settings.deciding),

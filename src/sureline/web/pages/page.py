@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote, unquote_to_bytes
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlsplit
 
 from starlette.types import Receive, Scope, Send
 
@@ -13,27 +14,24 @@ from sureline.application.ports.keys import Role
 from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
+from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.session import Session, Sessions
 from sureline.web.pages.templates import render
 from sureline.web.reply import Reply
 
-HTML = b"text/html; charset=utf-8"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
-GUARDED = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-)
 PEOPLE = frozenset({Role.REVIEWER, Role.ADMIN, Role.AUDITOR})
 MOST_FIELDS = 2_000
+FURTHEST = 10_000_000
+"""The largest number that an address may ask for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One request for a page; `session` is None only on pages that anybody may see."""
+    """One request for a page; `session` is None only on pages that anybody may see.
+
+    `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
+    says that the browser speaks TLS, with us or with a proxy.
+    """
 
     context: ServerContext
     session: Session | None
@@ -43,6 +41,8 @@ class Visit:
     form: Mapping[str, str]
     headers: Mapping[bytes, bytes]
     receive: Receive
+    client: str = ""
+    is_secure: bool = False
 
     @property
     def signed_in(self) -> Session:
@@ -54,6 +54,13 @@ class Visit:
     def is_fragment(self) -> bool:
         """Tell whether a script asks for a part of the page."""
         return self.headers.get(b"hx-request") == b"true"
+
+    def number(self, name: str) -> int:
+        """Return a count that the address gives; 0 where it gives none or nonsense."""
+        text = self.query.get(name, "")
+        return (
+            min(int(text), FURTHEST) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+        )
 
     def html(self, template: str, *, status: int = 200, **values: object) -> Reply:
         """Reply with a filled template; every text in `values` is escaped."""
@@ -99,34 +106,47 @@ class PageEndpoint:
         page = self._pages.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if page is None:
             raise MethodNotAllowed(", ".join(sorted(self._pages)))
+        visit = await self._visit(scope, receive)
+        if page.roles and visit.session is None:
+            reply = redirect(f"/login?next={quote(scope['path'])}")
+        else:
+            reply = await self._answer(page, visit)
+        await reply.send(send)
+
+    async def _visit(self, scope: Scope, receive: Receive) -> Visit:
         headers = dict(scope["headers"])
         now = self._context.services.clock.now()
-        session = await self._sessions.read(headers.get(b"cookie", b""), now)
-        form: Mapping[str, str] = {}
-        if page.method == "POST":
-            form = await self._form(headers, receive)
-        visit = Visit(
+        is_secure = b"https" in {headers.get(b"x-forwarded-proto"), scope["scheme"].encode()}
+        query = scope["query_string"].decode("latin-1")
+        return Visit(
             context=self._context,
-            session=session,
+            session=await self._sessions.read(headers.get(b"cookie", b""), now),
             sessions=self._sessions,
             params=_decoded(scope["path_params"]),
-            query=dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)),
-            form=form,
+            query=dict(parse_qsl(query, keep_blank_values=True)),
+            form={},
             headers=headers,
             receive=receive,
+            client=(scope.get("client") or ("",))[0],
+            is_secure=is_secure,
         )
-        await (await self._answer(page, visit, scope)).send(send)
 
-    async def _answer(self, page: Page, visit: Visit, scope: Scope) -> Reply:
-        if page.roles and visit.session is None:
-            return redirect(f"/login?next={quote(scope['path'])}")
+    async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:
-            _check(page, visit)
+            _check_role(page, visit)
+            if page.method == "POST":
+                visit = replace(visit, form=await self._form(visit.headers, visit.receive))
+                _check_origin(visit)
             return await page.run(visit)
         except StoreError:
-            raise
+            raise  # its words are for the log
         except SurelineError as error:
-            return visit.html("error.html.j2", status=error.status, error=error.message)
+            if error.status == HTTPStatus.INTERNAL_SERVER_ERROR or visit.session is None:
+                raise
+            title = HTTPStatus(error.status).phrase
+            return visit.html(
+                "error.html.j2", status=error.status, title=title, error=error.message
+            )
 
     async def _form(self, headers: Mapping[bytes, bytes], receive: Receive) -> Mapping[str, str]:
         body = await self._context.bodies.form(headers, receive)
@@ -139,17 +159,24 @@ class PageEndpoint:
         return dict(pairs)
 
 
-def _check(page: Page, visit: Visit) -> None:
-    """Refuse who may not, and forms that were not ours."""
+def _check_role(page: Page, visit: Visit) -> None:
     session = visit.session
     if page.roles and session is not None and session.key.role not in page.roles:
         allowed = ", ".join(role for role in Role if role in page.roles)
         raise Forbidden(f"this takes a key with the role {allowed}")
-    if page.method != "POST":
-        return
-    if visit.headers.get(b"sec-fetch-site", b"same-origin") not in {b"same-origin", b"none"}:
+
+
+def _check_origin(visit: Visit) -> None:
+    """Refuse forms that were not ours: by what the browser says, and by the session's token."""
+    headers, session = visit.headers, visit.session
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is None and origin is not None:  # a browser that is old, or on an address without TLS
+        is_ours = urlsplit(origin).netloc == headers.get(b"host")
+        site = b"same-origin" if is_ours else b"cross-site"
+    if site not in {None, b"same-origin", b"none"}:
         raise Forbidden("this form came from another site")
-    if session is not None and not hmac.compare_digest(visit.form.get("csrf", ""), session.csrf):
+    given = visit.form.get("csrf", "").encode("utf-8", "replace")
+    if session is not None and not hmac.compare_digest(given, session.csrf.encode()):
         raise Forbidden("this form is out of date; load the page again")
 
 

@@ -54,7 +54,7 @@ class Sessions:
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(signature, self._sign("session", body)):
             return None
-        key_id, ends, _ = body.split(".")
+        key_id, ends, _ = body.rsplit(".", 2)
         if now.timestamp() >= int(ends):
             return None
         key = await self.keys.get(self.workspace, key_id)

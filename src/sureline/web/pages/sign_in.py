@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sureline.errors import Unauthorized
+from sureline.errors import RateLimited, Unauthorized
+from sureline.web.access import LONGEST_SECRET
 from sureline.web.pages.page import PEOPLE, Page, Visit, redirect
 from sureline.web.reply import Reply
 
@@ -15,15 +16,19 @@ async def ask(visit: Visit) -> Reply:
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Check the key and start a session."""
+    """Check the key and start a session. Raises RateLimited."""
     services = visit.context.services
+    try:
+        visit.context.sign_ins.take(visit.client)
+    except RateLimited:
+        raise RateLimited("too many attempts to sign in from your address; wait a moment") from None
     target = _own(visit.form.get("next", HOME))
-    key = await services.keys.find(visit.form.get("key", "").strip())
+    secret = visit.form.get("key", "").strip()
+    key = await services.keys.find(secret) if 0 < len(secret) <= LONGEST_SECRET else None
     if key is None or key.workspace != services.workspace or key.role not in PEOPLE:
         error = Unauthorized("this is no key of a reviewer, an admin or an auditor")
         return visit.html("sign_in.html.j2", status=401, error=error.message, next=target)
-    secure = visit.headers.get(b"x-forwarded-proto") == b"https"
-    cookie = visit.sessions.cookie(key, services.clock.now(), secure=secure)
+    cookie = visit.sessions.cookie(key, services.clock.now(), secure=visit.is_secure)
     return redirect(target, (b"set-cookie", cookie.encode("ascii")))
 
 

@@ -1,23 +1,19 @@
-"""Fill the pages' templates: everything is escaped, and what hides itself is shown as such."""
+"""Fill the pages' templates: everything is escaped, see `shown_text` for what others wrote."""
 
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
 
 from sureline.bootstrap import drawing
 from sureline.web.pages.assets import asset_path
-
-_HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-_KEPT = frozenset("\n\t")
+from sureline.web.pages.shown_text import brief, marked, shown
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
@@ -37,27 +33,16 @@ def _environment() -> Environment:
     drawing.teach(environment)
     environment.filters |= {
         "shown": shown,
+        "marked": marked,
+        "brief": brief,
         "as_json": as_json,
         "percent": percent,
         "moment": moment,
+        "clock_time": clock_time,
+        "span": span,
     }
     environment.globals["asset"] = asset_path
     return environment
-
-
-def shown(text: object) -> Markup:
-    """Return an agent's text for a page: escaped, and marks that steer or hide text spelled out.
-
-    Bidirectional overrides, zero-width and control characters, and tags are shown by their code,
-    so that what a reviewer reads is what is there (R13).
-    """
-    parts = []
-    for character in str(text):
-        if character in _KEPT or unicodedata.category(character) not in _HIDDEN:
-            parts.append(escape(character))
-        else:
-            parts.append(Markup('<span class="hidden-mark">U+{:04X}</span>').format(ord(character)))
-    return Markup("").join(parts)
 
 
 def as_json(value: object) -> str:
@@ -73,3 +58,17 @@ def percent(share: float | None, digits: int = 1) -> str:
 def moment(at: datetime | None) -> str:
     """Write a moment in UTC, and none as a dash."""
     return "–" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def clock_time(at: datetime) -> str:
+    """Write the time of day in UTC, to the second."""
+    return f"{at:%H:%M:%S} UTC"
+
+
+def span(length: timedelta) -> str:
+    """Write how long something is, in its largest unit: 45 s, 12 min, 3 h, 2 days."""
+    seconds = max(0, int(length.total_seconds()))
+    for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size or (unit != "days" and seconds >= size):
+            return f"{seconds // size}\N{NO-BREAK SPACE}{unit}"
+    return f"{seconds}\N{NO-BREAK SPACE}s"
