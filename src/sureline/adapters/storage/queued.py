@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews, row_of
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.review_rows import (
+    COLUMNS,
+    queue_counts,
+    review_of,
+    reviews,
+    row_of,
+)
+from sureline.adapters.storage.statement import adding, compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord
-from sureline.core.review.transitions import DECIDING, close, supersede
+from sureline.core.review.transitions import DECIDING, close, replaced, supersede
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review
 
 _insert = upsert(reviews)
-PUT_REVIEW = compiled(
+_PUT = compiled(
     _insert.on_conflict_do_update(
         index_elements=["workspace", "id"],
         set_={
@@ -26,21 +33,51 @@ PUT_REVIEW = compiled(
         },
     )
 )
+_ADD_COUNTS = adding(queue_counts)
 _OF_DECISION = compiled(
     select(*COLUMNS).where(
         reviews.c.workspace == bindparam("workspace"),
         reviews.c.decision_id == bindparam("decision_id"),
     )
 )
+Change = tuple[Review | None, Review]
+"""An item before (None if it is new) and after."""
+
+
+def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
+    """Write items and keep the counts of the queue."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    rows = []
+    for before, after in changes:
+        rows.append(row_of(after))
+        counts[_counted(after)] += 1
+        if before is not None:
+            counts[_counted(before)] -= 1
+    transaction.run_many(_PUT, rows)
+    transaction.run_many(_ADD_COUNTS, [(*key, count) for key, count in counts.items() if count])
+
+
+def _counted(item: Review) -> tuple[str, ...]:
+    return item.workspace, item.slice_key, item.kind.value, item.state.value
 
 
 def open_reviews(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
-    """Open the items of new decisions; those of earlier attempts at the same are superseded."""
-    rows = [row_of(record.review) for record in records if record.review is not None]
-    transaction.run_many(PUT_REVIEW, rows)
+    """Open the items of new decisions; those that they replace are superseded."""
+    put_reviews(
+        transaction, [(None, record.review) for record in records if record.review is not None]
+    )
     for record in records:
-        if record.retry_of is not None:
-            _change(transaction, record.workspace, record.retry_of, supersede)
+        if record.retry_of is not None and record.retry_of != record.id:
+            _retry(transaction, record, record.retry_of)
+
+
+def _retry(transaction: Transaction, record: DecisionRecord, earlier: str) -> None:
+    """Supersede the item of the attempt before, if the same key brought both."""
+
+    def step(item: Review) -> Review:
+        return replaced(item, slice_key=record.slice_key, submitted_by=record.submitted_by)
+
+    _change(transaction, record.workspace, earlier, step)
 
 
 def close_reviews(transaction: Transaction, outcome: Outcome) -> None:
@@ -63,4 +100,4 @@ def _change(
         before = review_of(row)
         after = step(before)
         if after != before:
-            transaction.run(PUT_REVIEW, row_of(after))
+            put_reviews(transaction, [(before, after)])

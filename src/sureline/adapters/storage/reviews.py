@@ -3,80 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, literal_column, or_, select
+from sqlalchemy import bindparam, func, literal_column, select
 
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.queued import PUT_REVIEW
+from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
+from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.record_outcome import RecordOutcome
-from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews, row_of
+from sureline.adapters.storage.review_rows import COLUMNS, queue_counts, review_of, reviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
-from sureline.adapters.storage.statement import LISTED, compiled, json_list
+from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.reviews import QueueCount, Step, Wanted
 from sureline.core.values.review import Review, ReviewKind, ReviewState
-from sureline.errors import NotFound
+from sureline.errors import NotFound, StoreCorrupt, SurelineError
 
 _ONE = compiled(
     select(*COLUMNS).where(
         reviews.c.workspace == bindparam("workspace"), reviews.c.id == bindparam("id")
     )
 )
-ORDER = (
-    reviews.c.level.desc(),
-    reviews.c.rank.desc(),
-    reviews.c.deadline,
-    reviews.c.uncertainty.desc(),
-    reviews.c.id,
-)
-"""Higher up first, then stakes, then deadline, then uncertainty.
-
-An item that nobody takes goes a step up at its deadline and then comes before all others, so
-that none waits for ever.
-"""
-_AMONG = and_(
-    reviews.c.workspace == bindparam("workspace"),
-    or_(bindparam("any_slice") == literal_column("1"), reviews.c.slice_key.in_(LISTED)),
-    or_(bindparam("kind") == literal_column("''"), reviews.c.kind == bindparam("same_kind")),
-)
-_OPEN = select(*COLUMNS).where(_AMONG, reviews.c.open == literal_column("1")).order_by(*ORDER)
-_OPEN_PAGE = compiled(_OPEN.limit(bindparam("limit")).offset(bindparam("offset")))
-_OVER_PAGE = compiled(
-    select(*COLUMNS)
-    .where(_AMONG, reviews.c.open == literal_column("0"))
-    .order_by(reviews.c.opened_at.desc(), reviews.c.id)
-    .limit(bindparam("limit"))
-    .offset(bindparam("offset"))
-)
-_FREE = compiled(
-    _OPEN.where(
-        or_(reviews.c.lease_until.is_(None), reviews.c.lease_until <= bindparam("now")),
-        or_(reviews.c.submitted_by.is_(None), reviews.c.submitted_by != bindparam("by")),
-    )
-    .limit(bindparam("limit"))
-    .offset(bindparam("offset"))
-)
 _DUE = compiled(
     select(reviews.c.id)
     .where(reviews.c.workspace == bindparam("workspace"), reviews.c.due_at <= bindparam("now"))
     .order_by(reviews.c.due_at)
     .limit(bindparam("limit"))
-    .offset(literal_column("0"))
+    .offset(bindparam("offset"))
+)
+_OLDEST = (
+    select(func.min(reviews.c.opened_at))
+    .where(
+        reviews.c.workspace == queue_counts.c.workspace,
+        reviews.c.slice_key == queue_counts.c.slice_key,
+        reviews.c.kind == queue_counts.c.kind,
+        reviews.c.state == queue_counts.c.state,
+    )
+    .correlate(queue_counts)
+    .scalar_subquery()
 )
 _COUNTS = compiled(
     select(
-        reviews.c.slice_key,
-        reviews.c.kind,
-        reviews.c.state,
-        func.count(),
-        func.min(reviews.c.opened_at),
+        queue_counts.c.slice_key,
+        queue_counts.c.kind,
+        queue_counts.c.state,
+        queue_counts.c.count,
+        _OLDEST,
     )
-    .where(reviews.c.workspace == bindparam("workspace"))
-    .group_by(reviews.c.slice_key, reviews.c.kind, reviews.c.state)
-    .order_by(reviews.c.slice_key, reviews.c.kind, reviews.c.state)
+    .where(
+        queue_counts.c.workspace == bindparam("workspace"),
+        queue_counts.c.count > literal_column("0"),
+    )
+    .order_by(queue_counts.c.slice_key, queue_counts.c.kind, queue_counts.c.state)
 )
 
 
@@ -97,10 +77,10 @@ class SqlReviews:
         """Return items in the order in which they are to be worked on; read off the loop."""
 
         def read() -> list[Review]:
+            read_page = page if wanted.is_open else over_page
             with self._database.reader() as fetch:
-                page = _OPEN_PAGE if wanted.is_open else _OVER_PAGE
-                rows = fetch(page, (*_among(workspace, wanted), limit, offset))
-                return [review_of(row) for row in rows]
+                rows = read_page(fetch, workspace, wanted, limit=limit, offset=offset)
+            return list(_readable(rows))
 
         return await asyncio.to_thread(read)
 
@@ -137,42 +117,51 @@ class SqlReviews:
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
     ) -> Review | None:
         """Do a step with the first item that is free; the write lock makes it atomic."""
-        among = _among(workspace, wanted)
+        own = wanted.not_by or by
 
         def write(transaction: Transaction) -> Review | None:
-            offset = 0
-            while True:
-                free = (*among, to_micros(now), wanted.not_by or by, _PAGE, offset)
-                rows = transaction.all(_FREE, free)
-                for item in map(review_of, rows):
-                    if by not in (*item.skipped_by, *item.approvals):
-                        return do_step(transaction, item, step)
-                if len(rows) < _PAGE:
-                    return None
-                offset += _PAGE
+            while (item := first_free(transaction, workspace, wanted, by, own, now)) is not None:
+                done = do_step(transaction, item, step)
+                if done.claimed_by == by:
+                    return done
+            return None
 
         return await self._database.write(write)
 
-    async def due(self, workspace: str, now: datetime, *, limit: int) -> Sequence[str]:
+    async def due(
+        self, workspace: str, now: datetime, *, limit: int, offset: int = 0
+    ) -> Sequence[str]:
         """Return items that time has changed."""
-        return [row[0] for row in self._database.fetch(_DUE, (workspace, to_micros(now), limit))]
+        rows = self._database.fetch(_DUE, (workspace, to_micros(now), limit, offset))
+        return [row[0] for row in rows]
 
 
-_PAGE = 50
-"""How many free items are looked at together: a reviewer has skipped or approved few of them."""
+def first_free(
+    transaction: Transaction, workspace: str, wanted: Wanted, by: str, own: str, now: datetime
+) -> Review | None:
+    """Return the most urgent item that nobody holds and that this person may take."""
+    fetch: Fetch = transaction.all
+    free = (to_micros(now), own)
+    for item in _readable(rows_of(fetch, FREE, workspace, wanted, free)):
+        if by not in (*item.skipped_by, *item.approvals):
+            return item
+    return None
 
 
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
-    """Do a step and write what it says."""
+    """Do a step and write what it says; outcomes first, because one can be refused."""
     changed = step(item)
-    if changed.item != item:
-        transaction.run(PUT_REVIEW, row_of(changed.item))
     for outcome in changed.outcomes:
         RecordOutcome(outcome)(transaction)
+    if changed.item != item:
+        put_reviews(transaction, [(item, changed.item)])
     return changed.item
 
 
-def _among(workspace: str, wanted: Wanted) -> tuple[Any, ...]:
-    """Return the parameters of `_AMONG`; several kinds are all kinds."""
-    kind = wanted.kinds[0].value if len(wanted.kinds) == 1 else ""
-    return workspace, int(not wanted.slices), json_list(wanted.slices), kind, kind
+def _readable(rows: Iterator[Any]) -> Iterator[Review]:
+    """Yield the items that can be read: a damaged row holds up no other, and is never taken."""
+    for row in rows:
+        try:
+            yield review_of(row)
+        except StoreCorrupt:
+            continue

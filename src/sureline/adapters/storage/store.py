@@ -14,6 +14,7 @@ from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
+from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.provenance import SqlProvenance
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
@@ -35,6 +36,7 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     reviews: SqlReviews
+    outbox: SqlOutbox
     derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
@@ -83,6 +85,7 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
+        outbox=SqlOutbox(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),

@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_REVISION = "0002"
+SCHEMA_REVISION = "0003"
 """The revision of the tables below; `migrations/versions` must end with it."""
 
 metadata = MetaData(
