@@ -10,6 +10,7 @@ from typing import Any
 
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
+from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
 from sureline.core.values.review import ReviewRules
 
@@ -198,3 +199,4 @@ class Policy:
     measurement_hashes: Mapping[str, str]
     raw: Mapping[str, Any]
     base_measurements: Mapping[str, str] = field(default_factory=dict)
+    notifications: Notifications = field(default_factory=Notifications)
