@@ -66,6 +66,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         hypothesis=_hypothesis(settings.hypothesis),
         cosmetic_fields=tuple(settings.cosmetic_fields),
         review=settings.review.rules(four_eyes=settings.four_eyes),
+        attention=settings.review.shares(),
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 

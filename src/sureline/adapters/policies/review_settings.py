@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sureline.adapters.policies.setting import Settings, setting
+from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.review import ReviewRules
 
 
@@ -38,6 +39,31 @@ class ReviewSettings(Settings):
         expected="a whole number from 1 to 5",
         meaning="How many different people must approve; with `four_eyes` at least two.",
     )
+
+    honeypots: Annotated[float, Field(ge=0, le=0.5)] = setting(
+        0.05,
+        expected="a number from 0 to 0.5",
+        meaning="Known errors that are planted, per item that comes to people; they measure "
+        "whether people look.",
+    )
+    double_review: Annotated[float, Field(ge=0, le=1)] = setting(
+        0.05,
+        expected="a number from 0 to 1",
+        meaning="The share of decided items that somebody else decides again, blind.",
+    )
+    answer_first: Annotated[float, Field(ge=0, le=1)] = setting(
+        0.0,
+        expected="a number from 0 to 1",
+        meaning="The share of items whose output is shown only after the reviewer's own answer.",
+    )
+
+    def shares(self) -> AttentionShares:
+        """Return how much is there to see whether people look, as the core's value."""
+        return AttentionShares(
+            honeypots=self.honeypots,
+            double_review=self.double_review,
+            answer_first=self.answer_first,
+        )
 
     def rules(self, *, four_eyes: bool) -> ReviewRules:
         """Return them as the core's value."""

@@ -8,6 +8,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
 from sureline.core.values.notification import Notifications
@@ -181,6 +182,7 @@ class SlicePolicy:
     approval_ttl_seconds: int = 600
     cosmetic_fields: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)
+    attention: AttentionShares = field(default_factory=AttentionShares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
