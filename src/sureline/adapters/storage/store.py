@@ -15,6 +15,7 @@ from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
+from sureline.adapters.storage.planted import SqlPlanted
 from sureline.adapters.storage.provenance import SqlProvenance
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
@@ -36,6 +37,7 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     reviews: SqlReviews
+    planted: SqlPlanted
     outbox: SqlOutbox
     derived: SqlDerived
     cases: SqlLatestCases
@@ -85,6 +87,7 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
+        planted=SqlPlanted(database),
         outbox=SqlOutbox(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),

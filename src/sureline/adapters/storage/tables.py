@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_REVISION = "0003"
+SCHEMA_REVISION = "0004"
 """The revision of the tables below; `migrations/versions` must end with it."""
 
 metadata = MetaData(
