@@ -17,10 +17,12 @@ from sureline.application.ports.switches import HardSwitch
 from sureline.application.review.desk import ReviewDesk
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
+from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal, Stakes
+from sureline.core.values.review import Review, ReviewKind, ReviewState
 from sureline.errors import NotFound, Refused, UnknownSlice
 
 
@@ -34,9 +36,13 @@ class Consumer:
     desk: ReviewDesk
     clock: Clock
 
-    async def consume(self, workspace: str, decision_id: str) -> Answer:
-        """Mark the approval as used and return the decision.
+    async def consume(
+        self, workspace: str, decision_id: str, *, digest: str | None = None
+    ) -> Answer:
+        """Mark the approval as used and return the decision, its output as it was approved.
 
+        `digest` is that of the content that the caller means to use (`content_digest`); where it
+        is another than what was approved, that is put on record and nobody can use the approval.
         Raises NotFound, and Refused when it was not approved, was used before, is too old, or a
         switch has been turned on since.
         """
@@ -45,11 +51,14 @@ class Consumer:
             raise NotFound(f"there is no decision {decision_id!r}")
         if stored.answer is None:
             raise Refused("the payload of this decision was erased")
-        edited = None
+        said = None
         if stored.route == Route.AUTO_APPROVE:
             await self._check_automatic(stored)
         else:
-            edited = await self._check_reviewed(stored)
+            said = await self._check_reviewed(stored)
+        edited = None if said is None else said.edited
+        output = json.loads(stored.answer)["output"] if edited is None else json.loads(edited)
+        await self._check_content(stored, content_digest(output), said, digest)
         if not await self.ledger.consume(workspace, decision_id, self.clock.now()):
             raise Refused("this approval was used before; an approval is used once")
         answer = stored.answer if edited is None else with_output(stored.answer, edited)
@@ -82,17 +91,70 @@ class Consumer:
         if switches:
             raise Refused(f"the switch {switches[0].scope} is on: {switches[0].reason}")
 
-    async def _check_reviewed(self, stored: StoredDecision) -> bytes | None:
-        """Refuse unless a person approved; return what they made of the output, if they edited."""
+    async def _check_reviewed(self, stored: StoredDecision) -> Outcome:
+        """Return what a person said of the output; refuse unless that releases it."""
         await self.desk.settle(stored.id)
+        item = await self.desk.store.get(stored.workspace, stored.id)
+        if item is not None and item.kind is ReviewKind.REVIEW:
+            _check_item(item)
         last = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
         if last is None:
             raise Refused("no person has approved this output")
-        if last.action is Action.EDIT and last.edited is not None:
-            return last.edited
-        if last.action is not Action.APPROVE:
+        if last.action is Action.EXPIRED:
+            raise Refused("nobody decided about this output in time; that is no approval")
+        if last.by == MISMATCH:
+            raise Refused("this approval was tried on other content and cannot be used any more")
+        if last.action is not Action.APPROVE and last.edited is None:
             raise Refused(f"the person's answer was {last.action}")
-        return None
+        return last
+
+    async def _check_content(
+        self, stored: StoredDecision, digest: str, said: Outcome | None, meant: str | None
+    ) -> None:
+        """Refuse unless what is handed out was approved, and is what the caller means to use."""
+        if said is not None and said.content is not None and said.content != digest:
+            raise Refused("what is stored is not what was approved; nothing is handed out")
+        if meant is None or meant == digest:
+            return
+        await self.ledger.record_outcome(
+            Outcome(
+                id=f"mismatch-{stored.id}-{meant[:16]}",
+                workspace=stored.workspace,
+                decision_id=stored.id,
+                action=Action.ESCALATE,
+                correct=None,
+                source=OutcomeSource.REVIEW,
+                by=MISMATCH,
+                anchored=True,
+                recorded_at=self.clock.now(),
+                content=meant,
+            )
+        )
+        raise Refused(
+            "what is to be used is not what was approved; that is on record, and this approval "
+            "cannot be used any more"
+        )
+
+
+MISMATCH = "content_mismatch"
+"""Who is said to object where other content was to be used than what was approved."""
+
+
+def _check_item(item: Review) -> None:
+    """Refuse what the queue has not released; raises Refused.
+
+    Where several must approve, only what they said in the queue counts.
+    """
+    if item.state.is_open:
+        left = item.rules.approvals - len(item.approvals)
+        more = f"; {left} more must" if item.approvals else ""
+        raise Refused(f"no person has approved this output yet{more}")
+    if not item.released:
+        raise Refused("the verdict can still be taken back; ask again in a moment")
+    if item.state is ReviewState.SUPERSEDED:
+        raise Refused("another attempt took the place of this output")
+    if item.rules.approvals > 1 and len(item.approvals) < item.rules.approvals:
+        raise Refused(f"{item.rules.approvals} people must approve this output, in the queue")
 
 
 _RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})

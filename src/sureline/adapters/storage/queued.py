@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.review_rows import (
     COLUMNS,
     queue_counts,
@@ -18,7 +20,9 @@ from sureline.adapters.storage.review_rows import (
 from sureline.adapters.storage.statement import adding, compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord
+from sureline.core.review.notice import notices
 from sureline.core.review.transitions import DECIDING, close, replaced, supersede
+from sureline.core.values.notification import Notice
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review
 
@@ -45,16 +49,19 @@ Change = tuple[Review | None, Review]
 
 
 def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
-    """Write items and keep the counts of the queue."""
+    """Write items, keep the counts of the queue, and note what there is to tell."""
     counts: Counter[tuple[str, ...]] = Counter()
-    rows = []
+    rows: list[tuple[Any, ...]] = []
+    told: list[Notice] = []
     for before, after in changes:
         rows.append(row_of(after))
+        told += notices(before, after)
         counts[_counted(after)] += 1
         if before is not None:
             counts[_counted(before)] -= 1
     transaction.run_many(_PUT, rows)
     transaction.run_many(_ADD_COUNTS, [(*key, count) for key, count in counts.items() if count])
+    put_notices(transaction, told)
 
 
 def _counted(item: Review) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import json_bytes
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState, Verdict
+from sureline.errors import StoreCorrupt
 
 reviews = Table(
     "reviews",
@@ -39,26 +40,64 @@ reviews = Table(
     whole_column("release_at", null=True),
     Column("released", Integer, nullable=False),
     text_column("rules"),
-    text_column("people"),
-    Column("verdict", LargeBinary, nullable=True),
+    text_column("skipped_by"),
+    Column("given", LargeBinary, nullable=True),
     PrimaryKeyConstraint("workspace", "id"),
 )
 """State, no ledger: what was decided is in `outcomes`. `due_at` is when time will change it."""
 
-Index(
-    "ix_reviews_open",
-    reviews.c.workspace,
+ORDER = (
     reviews.c.level.desc(),
     reviews.c.rank.desc(),
     reviews.c.deadline,
     reviews.c.uncertainty.desc(),
     reviews.c.id,
-    sqlite_where=text("open = 1"),
-    postgresql_where=text("open = 1"),
+)
+"""Higher up first, then stakes, then deadline, then uncertainty.
+
+An item that nobody takes goes a step up at its deadline and then comes before all others, so
+that none waits for ever.
+"""
+_IS_OPEN = text("open = 1")
+Index(
+    "ix_reviews_open",
+    reviews.c.workspace,
+    *ORDER,
+    sqlite_where=_IS_OPEN,
+    postgresql_where=_IS_OPEN,
+)
+Index(
+    "ix_reviews_open_slice",
+    reviews.c.workspace,
+    reviews.c.slice_key,
+    reviews.c.kind,
+    *ORDER,
+    sqlite_where=_IS_OPEN,
+    postgresql_where=_IS_OPEN,
+)
+Index(
+    "ix_reviews_state",
+    reviews.c.workspace,
+    reviews.c.slice_key,
+    reviews.c.kind,
+    reviews.c.state,
+    reviews.c.opened_at,
 )
 Index("ix_reviews_over", reviews.c.workspace, reviews.c.open, reviews.c.opened_at)
 Index("ix_reviews_due", reviews.c.workspace, reviews.c.due_at)
 Index("ix_reviews_decision", reviews.c.workspace, reviews.c.decision_id)
+
+queue_counts = Table(
+    "queue_counts",
+    metadata,
+    text_column("workspace"),
+    text_column("slice_key"),
+    text_column("kind"),
+    text_column("state"),
+    whole_column("count"),
+    PrimaryKeyConstraint("workspace", "slice_key", "kind", "state"),
+)
+"""How many items are in a state: counting a long queue anew for each page would take long."""
 
 COLUMNS = tuple(reviews.columns)
 
@@ -87,8 +126,8 @@ def row_of(item: Review) -> tuple[Any, ...]:
         "release_at": _micros(item.release_at),
         "released": int(item.released),
         "rules": _rules_text(item.rules),
-        "people": json.dumps([item.skipped_by, item.approvals]),
-        "verdict": None if item.verdict is None else _verdict_bytes(item.verdict),
+        "skipped_by": json.dumps(item.skipped_by),
+        "given": _given_bytes(item.given) if item.given else None,
     }
     return tuple(values[column.name] for column in COLUMNS)
 
@@ -105,9 +144,18 @@ def due_at(item: Review) -> datetime | None:
 
 
 def review_of(row: Sequence[Any]) -> Review:
-    """Build the item from a row of all columns."""
+    """Build the item from a row of all columns. Raises StoreCorrupt where it cannot be read."""
     values = dict(zip((column.name for column in COLUMNS), row, strict=True))
-    skipped_by, approvals = json.loads(values["people"])
+    try:
+        return _review(values)
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise StoreCorrupt(
+            f"review {values['id']!r} cannot be read ({type(error).__name__}); nothing can be "
+            "decided about it, and its output is not released"
+        ) from error
+
+
+def _review(values: Mapping[str, Any]) -> Review:
     return Review(
         workspace=values["workspace"],
         id=values["id"],
@@ -128,50 +176,57 @@ def review_of(row: Sequence[Any]) -> Review:
         release_at=_moment(values["release_at"]),
         released=bool(values["released"]),
         rules=_rules(values["rules"]),
-        skipped_by=tuple(skipped_by),
-        approvals=tuple(approvals),
-        verdict=None if values["verdict"] is None else _verdict(values["verdict"]),
+        skipped_by=tuple(json.loads(values["skipped_by"])),
+        given=tuple(map(_verdict, json.loads(values["given"] or b"[]"))),
     )
 
 
 def _rules_text(rules: ReviewRules) -> str:
     seconds = (rules.deadline, rules.lease, rules.undo)
     return json.dumps(
-        [*(one.total_seconds() for one in seconds), rules.escalations, rules.approvals]
+        [
+            *(one.total_seconds() for one in seconds),
+            rules.escalations,
+            rules.approvals,
+            rules.not_by,
+        ]
     )
 
 
 def _rules(text: str) -> ReviewRules:
-    deadline, lease, undo, escalations, approvals = json.loads(text)
+    deadline, lease, undo, escalations, approvals, not_by = json.loads(text)
     return ReviewRules(
         deadline=timedelta(seconds=deadline),
         lease=timedelta(seconds=lease),
         undo=timedelta(seconds=undo),
         escalations=escalations,
         approvals=approvals,
+        not_by=tuple(not_by),
     )
 
 
-def _verdict_bytes(verdict: Verdict) -> bytes:
+def _given_bytes(given: Sequence[Verdict]) -> bytes:
     return json_bytes(
-        {
-            "action": verdict.action.value,
-            "by": verdict.by,
-            "digest": verdict.digest,
-            "at": to_micros(verdict.at),
-            "edited": verdict.edited,
-            "edited_fields": list(verdict.edited_fields),
-            "reason": verdict.reason,
-            "comment": verdict.comment,
-            "anchored": verdict.anchored,
-            "seconds": verdict.seconds,
-            "correct": verdict.correct,
-        }
+        [
+            {
+                "action": one.action.value,
+                "by": one.by,
+                "digest": one.digest,
+                "at": to_micros(one.at),
+                "edited": one.edited,
+                "edited_fields": list(one.edited_fields),
+                "reason": one.reason,
+                "comment": one.comment,
+                "anchored": one.anchored,
+                "seconds": one.seconds,
+                "correct": one.correct,
+            }
+            for one in given
+        ]
     )
 
 
-def _verdict(data: bytes) -> Verdict:
-    said = json.loads(data)
+def _verdict(said: dict[str, Any]) -> Verdict:
     return Verdict(
         **{
             **said,

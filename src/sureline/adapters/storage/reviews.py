@@ -19,7 +19,7 @@ from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.reviews import QueueCount, Step, Wanted
 from sureline.core.values.review import Review, ReviewKind, ReviewState
-from sureline.errors import NotFound, StoreCorrupt, SurelineError
+from sureline.errors import NotFound, StoreCorrupt
 
 _ONE = compiled(
     select(*COLUMNS).where(
@@ -143,7 +143,7 @@ def first_free(
     fetch: Fetch = transaction.all
     free = (to_micros(now), own)
     for item in _readable(rows_of(fetch, FREE, workspace, wanted, free)):
-        if by not in (*item.skipped_by, *item.approvals):
+        if by not in (*item.skipped_by, *item.approvals, *item.rules.not_by):
             return item
     return None
 

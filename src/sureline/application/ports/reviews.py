@@ -70,7 +70,12 @@ class ReviewStore(Protocol):
     async def claim_next(
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
     ) -> Review | None:
-        """Do a step with the first item that is free and that `by` may take; None without one."""
+        """Do a step with the first item that is free and that `by` may take; None without one.
 
-    async def due(self, workspace: str, now: datetime, *, limit: int) -> Sequence[str]:
+        Where the step leaves the item to nobody, because its time was over, the next one is taken.
+        """
+
+    async def due(
+        self, workspace: str, now: datetime, *, limit: int, offset: int = 0
+    ) -> Sequence[str]:
         """Return items that time has changed: leases, deadlines, verdicts to be released."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +24,9 @@ from sureline.core.review.opening import content_digest
 from sureline.core.values.outcome import Action
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.review import Review, Verdict
-from sureline.errors import InvalidInput, NotFound, UnknownSlice
+from sureline.errors import InvalidInput, NotFound, SurelineError, UnknownSlice
+
+logger = logging.getLogger(__name__)
 
 SETTLED_AT_ONCE = 500
 """How many items one sweep looks at before it reads what is due again."""
@@ -71,15 +75,20 @@ class ReviewDesk:
         if item is None:
             raise NotFound(f"there is no review {review_id!r}")
         stored = await self.ledger.decision(self.workspace, item.decision_id)
-        return read_item(item, stored)
+        return read_item(transitions.settle(item, self.clock.now()), stored)
 
     async def next(self, by: str, wanted: Wanted) -> Review | None:
         """Claim the item that is most urgent, or return None if there is none for this person."""
         now = self.clock.now()
-        await self.settle()
-        return await self.store.claim_next(
-            self.workspace, wanted, _plain(transitions.claim, by, now), by=by, now=now
-        )
+        await self._settle_some(now, 0)
+
+        def step(current: Review) -> Changed:
+            before = settled(current, now)
+            if not before.item.state.is_open:
+                return before
+            return replace(before, item=transitions.claim(before.item, by, now))
+
+        return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:
         """Take an item. Raises NotFound, Conflict and Forbidden."""
@@ -134,16 +143,39 @@ class ReviewDesk:
         With `decision_id` only that decision's item. It can be called as often as one likes, from
         any number of processes.
         """
-        now, done = self.clock.now(), 0
+        now = self.clock.now()
         if decision_id is not None:
-            known = await self.store.get(self.workspace, decision_id) is not None
-            due: Sequence[str] = [decision_id] if known else []
-        else:
-            due = await self.store.due(self.workspace, now, limit=SETTLED_AT_ONCE)
-        for review_id in due:
-            await self.store.change(self.workspace, review_id, lambda one: settled(one, now))
-            done += 1
-        return done
+            item = await self.store.get(self.workspace, decision_id)
+            if item is None or settled(item, now).item == item:
+                return 0
+            await self.store.change(self.workspace, decision_id, lambda one: settled(one, now))
+            return 1
+        done = failed = 0
+        while True:
+            looked, well = await self._settle_some(now, failed)
+            done, failed = done + well, failed + looked - well
+            if looked < SETTLED_AT_ONCE:
+                return done
+
+    async def _settle_some(self, now: datetime, offset: int) -> tuple[int, int]:
+        """Settle what is due, after `offset`; return how many were due, and how many settled.
+
+        One that cannot be settled (its row is damaged, it was erased) holds up no other.
+        """
+        due = await self.store.due(self.workspace, now, limit=SETTLED_AT_ONCE, offset=offset)
+        found = await asyncio.gather(
+            *(
+                self.store.change(self.workspace, one, lambda item: settled(item, now))
+                for one in due
+            ),
+            return_exceptions=True,
+        )
+        errors = [one for one in found if isinstance(one, BaseException)]
+        for error in errors:
+            if not isinstance(error, SurelineError):
+                raise error
+            logger.warning("queue: %s", error.message)
+        return len(due), len(due) - len(errors)
 
     async def _step_aside(
         self, review_id: str, action: Action, by: str, comment: str | None
@@ -158,15 +190,27 @@ class ReviewDesk:
         return await self._change(review_id, step)
 
     async def _change(self, review_id: str, step: Step) -> Review:
-        """Settle what time has done to the item, then do the step, all in one."""
+        """Settle what time has done to the item, then do the step, all in one.
+
+        What time has done stays done where the step is refused.
+        """
         now = self.clock.now()
+        refusals: list[SurelineError] = []
 
         def settle_first(current: Review) -> Changed:
+            refusals.clear()  # a batch that failed is written anew
             before = settled(current, now)
-            after = step(before.item)
+            try:
+                after = step(before.item)
+            except SurelineError as refusal:
+                refusals.append(refusal)
+                return before
             return Changed(item=after.item, outcomes=(*before.outcomes, *after.outcomes))
 
-        return await self.store.change(self.workspace, review_id, settle_first)
+        changed = await self.store.change(self.workspace, review_id, settle_first)
+        if refusals:
+            raise refusals[0]
+        return changed
 
     async def _policy(self, slice_key: str) -> SlicePolicy | None:
         """Return the slice's policy, None if it has left the policy since."""
@@ -199,10 +243,11 @@ def _plain(move: Any, by: str, now: datetime) -> Step:
 def _verdict(
     item: ReviewItem, said: Said, edit: Recheck | None, policy: SlicePolicy | None, now: datetime
 ) -> Verdict:
-    fields = () if edit is None else edited_fields(item.output, edit.output)
-    if edit is not None and not fields:
+    fields = () if edit is None else edited_fields(item.proposed, edit.output)
+    if edit is not None and not edited_fields(item.output, edit.output):
         raise InvalidInput("the edit changes nothing; approve it instead", field="edited")
     cosmetic = () if policy is None else policy.cosmetic_fields
+    as_proposed = edit is not None and not fields  # an edit of an edit, back to where it was
     return Verdict(
         action=said.action,
         by=said.by,
@@ -214,5 +259,5 @@ def _verdict(
         comment=said.comment,
         anchored=said.anchored,
         seconds=said.seconds,
-        correct=label_of(said.action, fields, cosmetic),
+        correct=True if as_proposed else label_of(said.action, fields, cosmetic),
     )

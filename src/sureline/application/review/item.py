@@ -10,7 +10,7 @@ from typing import Any
 from sureline.application.ports.ledger import StoredDecision
 from sureline.core.review.opening import content_digest
 from sureline.core.values.review import Review, ReviewKind
-from sureline.errors import NotFound
+from sureline.errors import NotFound, StoreCorrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +69,16 @@ def _seen(body: dict[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _current(review: Review, proposed: Any) -> Any:
-    """Return the version that is to be decided on: an edit that waits for others, or the draft."""
-    verdict = review.verdict
-    if verdict is not None and verdict.edited is not None:
-        edited = verdict.edited
-        return edited if content_digest(edited) == review.digest else proposed
-    return proposed
+    """Return the content to decide on: what the last edit made of it, or the proposal.
+
+    Raises StoreCorrupt where its digest is not the one to decide on: nothing is shown, and so
+    nothing approved, but the very content that would be released.
+    """
+    draft = review.draft
+    output = proposed if draft is None or draft.edited is None else draft.edited
+    if content_digest(output) != review.digest:
+        raise StoreCorrupt(
+            f"the content of review {review.id!r} is not what its digest says; nothing can be "
+            "decided about it"
+        )
+    return output

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 
 from sureline.application.ports.reviews import Changed
 from sureline.core.canonical import canonical_json
 from sureline.core.review import transitions
+from sureline.core.review.opening import content_digest
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
 
@@ -26,9 +28,8 @@ def acted(
     item: Review, action: Action, by: str, now: datetime, comment: str | None = None
 ) -> Outcome:
     """Return the outcome of an act that decides nothing: skipping, escalating, expiry."""
-    stamp = int(now.timestamp() * 1_000_000)
     return Outcome(
-        id=f"{item.id}:{action}:{stamp}",
+        id=_id(item, "act", action, by, now),
         workspace=item.workspace,
         decision_id=item.decision_id,
         action=action,
@@ -42,49 +43,45 @@ def acted(
 
 
 def _released(item: Review, now: datetime) -> tuple[Outcome, ...]:
+    """Return all that was said, in this order; the verdict that stands comes last.
+
+    Where others have approved an edit, the edit is what stands: it holds what is released.
+    """
+    said = [_outcome(item, place) for place in range(len(item.given))]
     if item.state is ReviewState.EXPIRED:
-        return (acted(item, Action.EXPIRED, NOBODY, now),)
-    verdict = item.verdict
-    if item.state is not ReviewState.DECIDED or verdict is None:
-        return ()
-    others = [one for one in item.approvals if one != verdict.by]
-    earlier = [_approval(item, verdict, one) for one in others] if verdict.correct else []
-    return (*earlier, _decided(item, verdict))
+        return (*said, acted(item, Action.EXPIRED, NOBODY, now))
+    draft, last = item.draft, item.verdict
+    if draft is not None and last is not None and last.action is Action.APPROVE:
+        said.append(said.pop(item.given.index(draft)))
+    return tuple(said)
 
 
-def _approval(item: Review, verdict: Verdict, by: str) -> Outcome:
-    """Return the approval of one of several who had to approve; the last one's comes after it."""
-    return Outcome(
-        id=f"{item.id}:v{item.version}:{by}",
-        workspace=item.workspace,
-        decision_id=item.decision_id,
-        action=Action.APPROVE,
-        correct=True,
-        source=_source(item),
-        by=by,
-        anchored=verdict.anchored,
-        recorded_at=verdict.at,
-        content=item.digest,
-    )
-
-
-def _decided(item: Review, verdict: Verdict) -> Outcome:
+def _outcome(item: Review, place: int) -> Outcome:
+    verdict, before = item.given[place], item.given[:place]
     edited = verdict.action is Action.EDIT
+    # Who approves what somebody edited says nothing about the output as it was proposed.
+    of_edit = verdict.action is Action.APPROVE and any(one.action is Action.EDIT for one in before)
     return Outcome(
-        id=f"{item.id}:v{item.version}",
+        id=_id(item, place, verdict.action, verdict.by, verdict.at),
         workspace=item.workspace,
         decision_id=item.decision_id,
         action=verdict.action,
-        correct=verdict.correct,
+        correct=None if of_edit else verdict.correct,
         source=_source(item),
         by=verdict.by,
         anchored=verdict.anchored,
         recorded_at=verdict.at,
         comment=_comment(verdict),
         edited_fields=verdict.edited_fields,
-        content=item.digest,
+        content=content_digest(verdict.edited) if edited else verdict.digest,
         edited=canonical_json(verdict.edited) if edited else None,
     )
+
+
+def _id(item: Review, *of: object) -> str:
+    """Return an id that is the same at every try, and that no decision's id can be made to meet."""
+    named = canonical_json([item.id, *(str(one) for one in of)])
+    return f"review-{hashlib.sha256(named).hexdigest()[:32]}"
 
 
 def _comment(verdict: Verdict) -> str | None:

@@ -72,11 +72,14 @@ def decide(item: Review, verdict: Verdict, *, edited_digest: str | None = None) 
             f"the content has changed since it was shown (it is version {item.version} now); look "
             "at it again"
         )
-    if verdict.action is Action.REJECT:
-        return _decided(item, verdict)
     if verdict.action is Action.EDIT:
         item = _new_version(item, edited_digest)
-    return _approved(item, verdict)
+    elif verdict.action is Action.APPROVE and by in item.approvals:
+        raise Conflict("you have approved this already; it needs somebody else now")
+    item = replace(item, given=(*item.given, verdict))
+    if verdict.action is not Action.REJECT and len(item.approvals) < item.rules.approvals:
+        return _unclaimed(item)
+    return _decided(item, now)
 
 
 def _new_version(item: Review, digest: str | None) -> Review:
@@ -84,60 +87,57 @@ def _new_version(item: Review, digest: str | None) -> Review:
         raise InvalidInput("an edit needs the output as it shall be", field="edited")
     if item.kind is ReviewKind.AUDIT:
         raise InvalidInput("an audited output has acted; it can be called right or wrong")
-    return replace(item, digest=digest, version=item.version + 1, approvals=())
-
-
-def _approved(item: Review, verdict: Verdict) -> Review:
-    """Count an approval; where others must approve too, the item waits for them."""
-    if verdict.by in item.approvals:
-        raise Conflict("you have approved this already; it needs somebody else now")
-    item = replace(item, approvals=(*item.approvals, verdict.by))
-    if len(item.approvals) < item.rules.approvals:
-        return replace(_unclaimed(item), verdict=verdict)
-    return _decided(item, _whole(item, verdict))
-
-
-def _whole(item: Review, verdict: Verdict) -> Verdict:
-    """Return the verdict that stands: an edit stays one when somebody else approves it."""
-    before = item.verdict
-    if before is None or before.action is not Action.EDIT or verdict.action is Action.EDIT:
-        return verdict
-    return replace(
-        verdict,
-        action=Action.EDIT,
-        edited=before.edited,
-        edited_fields=before.edited_fields,
-        correct=before.correct,
-    )
+    return replace(item, digest=digest, version=item.version + 1)
 
 
 def undo(item: Review, by: str, now: datetime) -> Review:
-    """Take one's verdict back before it is handed out. Raises Conflict when it is too late."""
-    verdict = item.verdict
-    if item.state is not ReviewState.DECIDED or verdict is None:
-        raise Conflict("there is no verdict to take back")
-    if verdict.by != by:
-        raise Forbidden(f"this is the verdict of {verdict.by}")
-    if verdict.action is Action.EDIT:
-        raise Conflict("an edit cannot be taken back; reject it or edit it again")
+    """Take back what one has said before it is handed out.
+
+    The last verdict can be taken back while it is not released; the item is one's own again then.
+    Where several must approve, an approval can be taken back until the others have given theirs.
+    Raises Conflict when it is too late or nothing was said, Forbidden for another's verdict.
+    """
+    if item.state is not ReviewState.DECIDED:
+        _check_open(item, now)
+        return _withdrawn(item, by)
+    last = item.given[-1]
+    if last.by != by:
+        raise Forbidden(f"this is the verdict of {last.by}")
     if item.released or item.release_at is None or now >= item.release_at:
         raise Conflict("the verdict has been handed out and stands")
     return replace(
-        item,
+        _without(item, last),
         state=ReviewState.CLAIMED,
         claimed_by=by,
         lease_until=now + item.rules.lease,
-        approvals=tuple(one for one in item.approvals if one != by),
-        verdict=None,
         release_at=None,
     )
+
+
+def _withdrawn(item: Review, by: str) -> Review:
+    """Take an approval back for which others are still awaited."""
+    own = [one for one in item.of_this_version if one.by == by]
+    if not own:
+        raise Conflict("there is no verdict of yours to take back")
+    if own[-1].action is Action.EDIT and own[-1] is not item.given[-1]:
+        raise Conflict("somebody has approved this edit since; reject it or edit it again")
+    return _without(item, own[-1])
+
+
+def _without(item: Review, verdict: Verdict) -> Review:
+    """Return the item as if this had not been said; without an edit, the content before it."""
+    item = replace(item, given=tuple(one for one in item.given if one is not verdict))
+    if verdict.action is not Action.EDIT:
+        return item
+    return replace(item, digest=verdict.digest, version=item.version + 1)
 
 
 def settle(item: Review, now: datetime) -> Review:
     """Return the item as time alone has made it.
 
-    A claim whose lease ran out is free again; an item past its deadline goes a step up, and after
-    the last step it expires; a verdict that can no longer be taken back is released.
+    A claim whose lease ran out is free again; an item past its deadline goes a step up, where it
+    is offered to everybody anew, and after the last step it expires; a verdict that can no longer
+    be taken back is released.
     """
     if item.state is ReviewState.DECIDED:
         due = item.release_at is not None and now >= item.release_at
@@ -146,7 +146,7 @@ def settle(item: Review, now: datetime) -> Review:
         return item
     if now >= item.deadline:
         if item.level < item.rules.escalations:
-            return _one_up(_unclaimed(item), now)
+            return replace(_one_up(_unclaimed(item), now), skipped_by=())
         return replace(_unclaimed(item), state=ReviewState.EXPIRED, released=True)
     if item.state is ReviewState.CLAIMED and not item.is_held(now):
         return _unclaimed(item)
@@ -158,21 +158,39 @@ def supersede(item: Review, *, forget: bool = False) -> Review:
 
     With `forget` what its reviewers wrote is deleted.
     """
-    if forget and item.verdict is not None:
-        bare = replace(item.verdict, edited=None, comment=None)
-        item = replace(item, verdict=bare)
+    if forget:
+        bare = tuple(replace(one, edited=None, comment=None) for one in item.given)
+        item = replace(item, given=bare)
     if not item.state.is_open:
         return item
     return replace(_unclaimed(item), state=ReviewState.SUPERSEDED, released=True)
 
 
+def replaced(item: Review, *, slice_key: str, submitted_by: str | None) -> Review:
+    """Supersede what waits for a person when its submitter brings another attempt at it.
+
+    Nobody takes another's item away by naming it, and an audit stays: it is about what has acted.
+    """
+    own = (item.slice_key, item.submitted_by) == (slice_key, submitted_by)
+    return supersede(item) if own and item.kind is ReviewKind.REVIEW else item
+
+
 def close(item: Review, outcome: Outcome) -> Review:
-    """Close an item about which somebody decided elsewhere, as far as that answer settles it."""
-    answers = OutcomeSource.AUDIT if item.kind is ReviewKind.AUDIT else OutcomeSource.REVIEW
-    if not item.state.is_open or outcome.source is not answers:
+    """Close an item about which somebody answered elsewhere, as far as that settles it.
+
+    An answer of its own kind settles an open item. Of several approvals none can be given
+    elsewhere; whoever objects settles it. A verdict that was not handed out yet gives way to an
+    objection from whatever side: it must not be released after it.
+    """
+    objects = outcome.action is not Action.APPROVE
+    if item.state is ReviewState.DECIDED:
+        settles = not item.released and objects
+    else:
+        own = OutcomeSource.AUDIT if item.kind is ReviewKind.AUDIT else OutcomeSource.REVIEW
+        settles = item.state.is_open and outcome.source is own
+        settles = settles and (objects or item.rules.approvals == 1)
+    if not settles:
         return item
-    if len({*item.approvals, outcome.by}) < item.rules.approvals and _is_approval(outcome):
-        return replace(item, approvals=(*item.approvals, outcome.by))
     verdict = Verdict(
         action=outcome.action,
         by=outcome.by,
@@ -182,21 +200,17 @@ def close(item: Review, outcome: Outcome) -> Review:
         anchored=outcome.anchored,
         correct=outcome.correct,
     )
-    return replace(_decided(item, verdict), released=True)
+    item = replace(item, given=(*item.given, verdict))
+    return replace(_decided(item, outcome.recorded_at), released=True)
 
 
-def _is_approval(outcome: Outcome) -> bool:
-    return outcome.action is not Action.REJECT
-
-
-def _decided(item: Review, verdict: Verdict) -> Review:
+def _decided(item: Review, now: datetime) -> Review:
     return replace(
         item,
         state=ReviewState.DECIDED,
         claimed_by=None,
         lease_until=None,
-        verdict=verdict,
-        release_at=verdict.at + item.rules.undo,
+        release_at=now + item.rules.undo,
     )
 
 
@@ -217,9 +231,8 @@ def _one_up(item: Review, now: datetime) -> Review:
 def _check_open(item: Review, now: datetime) -> None:
     """Refuse what is over, saying how it ended."""
     if item.state is ReviewState.DECIDED:
-        verdict = item.verdict
-        said = "" if verdict is None else f": {verdict.action} by {verdict.by}"
-        raise Conflict(f"this item has been decided{said}")
+        last = item.given[-1]
+        raise Conflict(f"this item has been decided: {last.action} by {last.by}")
     if not item.state.is_open:
         raise Conflict(f"this item is {item.state}; nothing can be decided about it any more")
     if now >= item.deadline and item.level >= item.rules.escalations:

@@ -46,6 +46,7 @@ class ReviewRules:
     An item that nobody has decided by its `deadline` goes a step up, `escalations` times, each
     with a new deadline; then it expires. A claim holds for `lease` without a heartbeat. A verdict
     can be taken back for `undo`. `approvals` is how many different people must approve.
+    `not_by` are people to whom it is not offered.
     """
 
     deadline: timedelta = timedelta(days=1)
@@ -53,6 +54,7 @@ class ReviewRules:
     lease: timedelta = timedelta(minutes=15)
     undo: timedelta = timedelta(seconds=10)
     approvals: int = 1
+    not_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +62,9 @@ class Verdict:
     """What a person decided about an item.
 
     `digest` is that of the content that was shown. `edited` is the whole output as it shall be,
-    for an edit. `reason` is a chip's code. `anchored` says that the proposal was in sight;
-    `seconds` is how long it took, None if not known. `correct` is what it means as a label.
+    for an edit, and `edited_fields` is where it differs from the proposal. `reason` is a chip's
+    code. `anchored` says that the proposal was in sight; `seconds` is how long it took, None if
+    not known. `correct` is what it means as a label.
     """
 
     action: Action
@@ -83,8 +86,8 @@ class Review:
 
     `digest` is that of the content to decide on and `version` counts its changes. `rank` orders
     by stakes, `uncertainty` in [0, 1] among equals. `level` counts the steps up it has gone.
-    `approvals` are those who approved this version so far. `released` says that the verdict has
-    been handed out and stands for ever.
+    `given` is what people said and did not take back, oldest first: an edit among it made the
+    content to decide on. `released` says that what was said has been handed out and stands.
     """
 
     workspace: str
@@ -105,10 +108,32 @@ class Review:
     claimed_by: str | None = None
     lease_until: datetime | None = None
     skipped_by: tuple[str, ...] = ()
-    approvals: tuple[str, ...] = ()
-    verdict: Verdict | None = None
+    given: tuple[Verdict, ...] = ()
     release_at: datetime | None = None
     released: bool = False
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict that decided it, None while it is not decided."""
+        decided = self.state is ReviewState.DECIDED
+        return self.given[-1] if decided and self.given else None
+
+    @property
+    def draft(self) -> Verdict | None:
+        """Return the edit that made the content to decide on, None where nobody edited."""
+        edits = [one for one in self.given if one.action is Action.EDIT]
+        return edits[-1] if edits else None
+
+    @property
+    def of_this_version(self) -> tuple[Verdict, ...]:
+        """Return what was said of the content to decide on, the edit that made it first."""
+        draft = self.draft
+        return self.given if draft is None else self.given[self.given.index(draft) :]
+
+    @property
+    def approvals(self) -> tuple[str, ...]:
+        """Return who approves the content to decide on; an editor approves by editing."""
+        return tuple(one.by for one in self.of_this_version if one.action is not Action.REJECT)
 
     def is_held(self, now: datetime) -> bool:
         """Tell whether somebody's claim holds now."""

@@ -158,12 +158,9 @@ def test_two_people_approve_the_same_version() -> None:
     edited = decide(first, Action.EDIT, "kim")
     assert (edited.state, edited.version, edited.approvals) == (ReviewState.PENDING, 2, ("kim",))
     done = decide(edited, Action.APPROVE, "ada")
-    assert done.verdict is not None
-    assert (done.state, done.verdict.action, done.verdict.edited) == (
-        ReviewState.DECIDED,
-        Action.EDIT,
-        {"total": 2},
-    )
+    assert (done.state, done.approvals) == (ReviewState.DECIDED, ("kim", "ada"))
+    assert done.draft is not None
+    assert (done.draft.by, done.draft.edited) == ("kim", {"total": 2})
     assert decide(first, Action.REJECT, "kim").state is ReviewState.DECIDED
 
 
@@ -242,6 +239,5 @@ def test_what_is_erased_is_forgotten() -> None:
     edited = decide(item(rules=ReviewRules(approvals=2)), Action.EDIT)
     gone = transitions.supersede(edited, forget=True)
     assert gone.state is ReviewState.SUPERSEDED
-    assert gone.verdict is not None
-    assert gone.verdict.edited is None
+    assert [one.edited for one in gone.given] == [None]
     assert transitions.supersede(replace(DECIDED)) == DECIDED

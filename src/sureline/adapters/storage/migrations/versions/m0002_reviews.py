@@ -39,22 +39,37 @@ def upgrade() -> None:
         sa.Column("release_at", sa.BigInteger),
         sa.Column("released", sa.Integer, nullable=False),
         sa.Column("rules", sa.Text, nullable=False),
-        sa.Column("people", sa.Text, nullable=False),
-        sa.Column("verdict", sa.LargeBinary),
+        sa.Column("skipped_by", sa.Text, nullable=False),
+        sa.Column("given", sa.LargeBinary),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_reviews"),
     )
     is_open = sa.text("open = 1")
-    order = ("workspace", sa.text("level DESC"), sa.text("rank DESC"), "deadline")
-    op.create_index(
-        "ix_reviews_open",
-        "reviews",
-        [*order, sa.text("uncertainty DESC"), "id"],
-        sqlite_where=is_open,
-        postgresql_where=is_open,
+    order = (
+        sa.text("level DESC"),
+        sa.text("rank DESC"),
+        "deadline",
+        sa.text("uncertainty DESC"),
+        "id",
     )
+    slices = ("workspace", "slice_key", "kind")
+    for name, columns in (
+        ("ix_reviews_open", ("workspace", *order)),
+        ("ix_reviews_open_slice", (*slices, *order)),
+    ):
+        op.create_index(name, "reviews", [*columns], sqlite_where=is_open, postgresql_where=is_open)
+    op.create_index("ix_reviews_state", "reviews", [*slices, "state", "opened_at"])
     op.create_index("ix_reviews_over", "reviews", ["workspace", "open", "opened_at"])
     op.create_index("ix_reviews_due", "reviews", ["workspace", "due_at"])
     op.create_index("ix_reviews_decision", "reviews", ["workspace", "decision_id"])
+    op.create_table(
+        "queue_counts",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("count", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
+    )
 
 
 def downgrade() -> None:
