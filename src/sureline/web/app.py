@@ -22,15 +22,27 @@ from sureline.web.api import (
     policies,
     reports,
     reviews,
-    slices,
     switches,
 )
+from sureline.web.api import slices as slice_operations
 from sureline.web.boundary import Boundary
 from sureline.web.context import ServerContext
 from sureline.web.endpoint import Endpoint
 from sureline.web.openapi import describe
 from sureline.web.operation import Answer, Call, Operation
-from sureline.web.pages import inbox, review, sign_in, static_files
+from sureline.web.pages import (
+    confident_rejects,
+    dashboard,
+    decision_page,
+    inbox,
+    logbook_page,
+    policy_pages,
+    review,
+    sign_in,
+    slices,
+    static_files,
+    switch_page,
+)
 from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
 from sureline.web.settings import ServerSettings
@@ -38,6 +50,13 @@ from sureline.web.settings import ServerSettings
 PAGES: tuple[Page, ...] = (
     *inbox.PAGES,
     *review.PAGES,
+    *dashboard.PAGES,
+    *slices.PAGES,
+    *confident_rejects.PAGES,
+    *policy_pages.PAGES,
+    *switch_page.PAGES,
+    *decision_page.PAGES,
+    *logbook_page.PAGES,
     *sign_in.PAGES,
     *static_files.PAGES,
 )
@@ -52,7 +71,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *reviews.OPERATIONS,
     *switches.OPERATIONS,
     *policies.OPERATIONS,
-    *slices.OPERATIONS,
+    *slice_operations.OPERATIONS,
     *calibrations.OPERATIONS,
     *reports.OPERATIONS,
     *logbook.OPERATIONS,

@@ -10,11 +10,13 @@ from sureline.application.ports.clock import Clock
 from sureline.web.faults import Overloaded
 
 KEPT_SECONDS = 60.0
+REST = 20.0
+"""A report is kept at least this many times as long as it took, so that it costs 5 % of a core."""
 PATIENCE_SECONDS = 2.0
 
 
 class KeptReport:
-    """Draws a report up at most once a minute, whoever asks, and never lets a page wait for long.
+    """Draws a report up at most once a minute, and lets no page wait for more than a moment.
 
     A report reads every labelled decision, so a page gets the last one until the next is there.
     """
@@ -24,7 +26,7 @@ class KeptReport:
         self._patience = patience
         self._kept: CalibrationReport | None = None
         self._mark: int | None = None
-        self._at = 0.0
+        self._until = 0.0
         self._drawing: asyncio.Task[None] | None = None
 
     async def latest(
@@ -37,7 +39,7 @@ class KeptReport:
         """
         if mark != self._mark:
             self._kept, self._mark = None, mark
-        is_old = self._kept is None or self._clock.monotonic() - self._at >= KEPT_SECONDS
+        is_old = self._kept is None or self._clock.monotonic() >= self._until
         if is_old and self._drawing is None:
             self._drawing = asyncio.create_task(self._draw(draw, mark))
         drawing = self._drawing
@@ -55,4 +57,5 @@ class KeptReport:
         except Overloaded:
             return  # other such work runs; the next visit tries again
         if mark == self._mark:
-            self._kept, self._at = found, begun
+            done = self._clock.monotonic()
+            self._kept, self._until = found, done + max(KEPT_SECONDS, REST * (done - begun))

@@ -1,0 +1,59 @@
+"""A server on half a year of decisions, with a queue, switches and hostile text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from sureline.application.ports.keys import Role
+from sureline.core.values.switch import Switch
+from sureline.testing import FixedClock
+from tests.reported import filled_world
+from tests.web.served import Served, running
+
+HOSTILE = '<script>alert(1)</script> ![x](http://evil.example/p.png) \u202eevil\u202c\u200b\x1b[31m'
+
+
+@contextmanager
+def controlled(folder: Path) -> Iterator[Served]:
+    """Serve the filled world of the reports on `folder`; some outputs wait for people."""
+    runner = asyncio.Runner()
+    world_at = filled_world(f"sqlite:///{folder / 'store.db'}", folder)
+    world = runner.run(world_at.__aenter__())
+    clock = world.clock
+    assert isinstance(clock, FixedClock)
+    with running(world.services) as url:
+        served = Served(services=world.services, clock=clock, url=url)
+        served.keys.update((role, served.make_key(role)) for role in Role)
+        for number in range(3):
+            served.decide(slice_key="refunds", task=f"{HOSTILE} {number}", output=HOSTILE)
+        runner.run(world.services.ledger.set_switch(_switch(served)))
+        yield served
+    for client in served.clients.values():
+        client.close()
+    runner.run(world_at.__aexit__(None, None, None))
+    runner.close()
+
+
+def _switch(served: Served) -> Switch:
+    return Switch(
+        workspace="default",
+        scope="slice:letters",
+        on=True,
+        reason=f"letters look odd {HOSTILE}",
+        by="ada",
+        changed_at=served.clock.now(),
+    )
+
+
+def signed_in(served: Served, role: Role | None = Role.REVIEWER, **more: Any) -> httpx.Client:
+    """Return a browser-like client that has signed in with the key of a role, or a `secret`."""
+    secret = more.get("secret") or served.keys[role or Role.REVIEWER]
+    client = httpx.Client(base_url=served.url, timeout=30, follow_redirects=True)
+    client.post("/login", data={"key": secret}).raise_for_status()
+    return client
