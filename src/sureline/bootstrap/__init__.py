@@ -8,6 +8,8 @@ from sureline.adapters.reports.calibration_html import (
 )
 from sureline.adapters.tables import open_table as open_table
 from sureline.bootstrap.canaries import canaries_of as canaries_of
+from sureline.bootstrap.notifiers import courier_of as courier_of
+from sureline.bootstrap.notifiers import delivery_thread as delivery_thread
 from sureline.bootstrap.opening import open_services as open_services
 from sureline.bootstrap.plugins import Plugins as Plugins
 from sureline.bootstrap.policy_watching import policy_thread as policy_thread

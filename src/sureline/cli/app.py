@@ -76,6 +76,7 @@ COMMANDS = {
     ),
     "keys": Entry("sureline.cli.keys:keys_app", "Make and revoke the server's API keys."),
     "serve": Entry("sureline.cli.serve:serve", "Answer over HTTP."),
+    "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),
     "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
     "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
 }

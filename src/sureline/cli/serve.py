@@ -13,6 +13,7 @@ from sureline.application.ports.keys import Role
 from sureline.bootstrap import (
     JobThread,
     Services,
+    delivery_thread,
     open_services,
     policy_thread,
     sweep_thread,
@@ -32,6 +33,10 @@ def serve(
     jobs: Annotated[
         bool,
         typer.Option("--jobs/--no-jobs", help="Run the periodic jobs too (`sureline jobs list`)."),
+    ] = True,
+    deliver: Annotated[
+        bool,
+        typer.Option("--deliver/--no-deliver", help="Tell the channels (`sureline outbox`)."),
     ] = True,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
@@ -66,6 +71,7 @@ def serve(
                 JobThread(services.jobs) if jobs else nullcontext(),
                 policy_thread(services, policy, note) if policy else nullcontext(),
                 sweep_thread(services),
+                delivery_thread(services) if deliver else nullcontext(),
             ):
                 HttpServer(create_app(services)).run(sockets=[listener])
     finally:
