@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -40,6 +41,8 @@ def _environment() -> Environment:
         "moment": moment,
         "clock_time": clock_time,
         "span": span,
+        "step": step,
+        "choice": choice,
     }
     environment.globals["asset"] = asset_path
     return environment
@@ -48,6 +51,17 @@ def _environment() -> Environment:
 def as_json(value: object) -> str:
     """Return a JSON value as indented text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def step(text: object) -> str:
+    """Return a text as one step of an address, whatever is in it."""
+    return quote(str(text).encode("utf-8", "replace"), safe="")
+
+
+def choice(written: str) -> str:
+    """Return how a choice, given as JSON, is called: a text without its quotes."""
+    value = json.loads(written) if written else "–"
+    return value if isinstance(value, str) else written
 
 
 def percent(share: float | None, digits: int = 1) -> str:
