@@ -70,6 +70,7 @@ MAY = {
     ("GET", "/v1/reviews"): {REVIEWER, ADMIN, AUDITOR},
     ("GET", "/v1/reviews/none"): {REVIEWER, ADMIN, AUDITOR},
     ("POST", "/v1/reviews/next"): {REVIEWER, ADMIN},
+    ("POST", "/v1/reviews/bulk"): {REVIEWER, ADMIN},
     **{
         ("POST", f"/v1/reviews/none/{act}"): {REVIEWER, ADMIN}
         for act in (

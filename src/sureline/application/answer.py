@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sureline.application.case import Case
 from sureline.application.encode import decode, encode_answer, encode_body, splice
@@ -14,6 +14,7 @@ from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
+from sureline.core.values.review import ReviewRules
 from sureline.core.values.stratum import Stratum
 from sureline.errors import Conflict
 
@@ -89,6 +90,12 @@ def assemble(
     )
 
 
+def _rules(case: Case) -> ReviewRules:
+    """Return how the item is reviewed: by as many as the slice or the kind of action asks for."""
+    rules = case.policy.review
+    return replace(rules, approvals=max(rules.approvals, case.at_stake.approvals))
+
+
 _NO_REVIEW = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})
 
 
@@ -130,7 +137,7 @@ def record_of(
         model_id=measured.model_id,
         review=opened_review(
             decision,
-            case.policy.review,
+            _rules(case),
             submitted_by=case.proposal.submitted_by,
             now=case.opened_at,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -16,11 +17,12 @@ from sureline.application.review.item import ReviewItem
 from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
+from sureline.cli.review_bulk import bulk
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
-from sureline.errors import InvalidInput
+from sureline.errors import InvalidInput, StoreReadOnly
 
 review_app = typer.Typer(
     help="Work through what the gate sent to people.", no_args_is_help=True, add_completion=False
@@ -59,7 +61,8 @@ def list_(
     wanted = Wanted(slices=tuple(slice_key or ()), is_open=not over)
 
     async def work(services: Services) -> list[Review]:
-        await services.desk.settle()
+        with suppress(StoreReadOnly):  # then things are shown as they were left
+            await services.desk.settle()
         return list(await services.desk.page(wanted, limit=limit))
 
     found = on_store(work, store=store, workspace=workspace)
@@ -212,6 +215,9 @@ def undo(
     """Take your verdict back before it is handed out."""
     work = _on_desk(lambda desk: desk.undo(review_id, by))
     _show(on_store(work, store=store, workspace=workspace), as_json)
+
+
+review_app.command("bulk")(bulk)
 
 
 @dataclass(frozen=True, slots=True)

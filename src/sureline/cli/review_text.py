@@ -31,4 +31,5 @@ def item_lines(item: ReviewItem) -> Iterator[str]:
 
 
 def _indented(text: str) -> Iterator[str]:
-    return (f"  {line}" for line in text.splitlines())
+    # Other ends of lines than this one are shown as characters: a text could hide behind them.
+    return (f"  {line}" for line in text.split("\n"))

@@ -59,6 +59,7 @@ def canonical_content(
             name: {
                 "stakes": one.stakes,
                 "human": "always" if one.always_human else "by_confidence",
+                **({"approvals": one.approvals} if one.approvals > 1 else {}),
             }
             for name, one in sorted(classes.items())
         },

@@ -74,7 +74,12 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
 def frozen_classes(classes: Mapping[str, ActionClassSettings]) -> dict[str, ActionClass]:
     """Return the action classes as the core's values."""
     return {
-        name: ActionClass(name=name, stakes=Stakes(one.stakes), human=one.always_human)
+        name: ActionClass(
+            name=name,
+            stakes=Stakes(one.stakes),
+            human=one.always_human,
+            approvals=one.approvals,
+        )
         for name, one in sorted(classes.items())
     }
 

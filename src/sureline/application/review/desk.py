@@ -12,6 +12,7 @@ from typing import Any
 from sureline.application.current import Currents
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.planted import PlantedStore
 from sureline.application.ports.reviews import Changed, QueueCount, ReviewStore, Step, Wanted
 from sureline.application.review.item import ReviewItem, read_item
 from sureline.application.review.recheck import Recheck, recheck
@@ -24,7 +25,14 @@ from sureline.core.review.opening import content_digest
 from sureline.core.values.outcome import Action
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.review import Review, Verdict
-from sureline.errors import InvalidInput, NotFound, SurelineError, UnknownSlice
+from sureline.errors import (
+    InvalidInput,
+    NotFound,
+    StoreCorrupt,
+    StoreError,
+    SurelineError,
+    UnknownSlice,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +68,7 @@ class ReviewDesk:
     clock: Clock
     workspace: str
     validators: Mapping[str, Validator] = field(default_factory=dict)
+    planted: PlantedStore | None = None
 
     async def page(self, wanted: Wanted, *, limit: int = 50, offset: int = 0) -> Sequence[Review]:
         """Return items in the order in which they are to be worked on."""
@@ -75,6 +84,8 @@ class ReviewDesk:
         if item is None:
             raise NotFound(f"there is no review {review_id!r}")
         stored = await self.ledger.decision(self.workspace, item.decision_id)
+        if stored is None and self.planted is not None:
+            stored = await self.planted.content(self.workspace, review_id)
         return read_item(transitions.settle(item, self.clock.now()), stored)
 
     async def next(self, by: str, wanted: Wanted) -> Review | None:
@@ -172,9 +183,10 @@ class ReviewDesk:
         )
         errors = [one for one in found if isinstance(one, BaseException)]
         for error in errors:
-            if not isinstance(error, SurelineError):
+            of_one = isinstance(error, SurelineError) and not isinstance(error, StoreError)
+            if not of_one and not isinstance(error, StoreCorrupt):
                 raise error
-            logger.warning("queue: %s", error.message)
+            logger.warning("queue: %s", error)
         return len(due), len(due) - len(errors)
 
     async def _step_aside(

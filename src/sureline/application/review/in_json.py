@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sureline.application.review.bulk import RowDone
 from sureline.application.review.item import ReviewItem
 from sureline.core.values.finding import Finding
 from sureline.core.values.review import Review
@@ -29,7 +30,18 @@ def review_json(item: Review) -> dict[str, Any]:
         "approvals_needed": item.rules.approvals,
         "release_at": None if item.release_at is None else item.release_at.isoformat(),
         "released": item.released,
+        "edited_by": None if item.draft is None else item.draft.by,
         "verdict": _verdict_json(item),
+    }
+
+
+def row_json(row: RowDone) -> dict[str, Any]:
+    """Return what became of an item among many as JSON values."""
+    error = row.error
+    return {
+        "id": row.id,
+        "review": None if row.review is None else review_json(row.review),
+        "problem": None if error is None else {"code": type(error).__name__, "detail": str(error)},
     }
 
 

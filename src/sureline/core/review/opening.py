@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import datetime
 
 from sureline.core.canonical import canonical_json
@@ -25,6 +26,7 @@ def opened_review(
         kind, rank, deadline = ReviewKind.REVIEW, Stakes(decision.stakes).rank, rules.deadline
     elif decision.audit and decision.route is Route.AUTO_APPROVE:
         kind, rank, deadline = ReviewKind.AUDIT, AUDIT_RANK, 365 * ReviewRules().deadline
+        rules = replace(rules, approvals=1)  # it has acted: nothing is approved by its audit
     else:
         return None
     return Review(

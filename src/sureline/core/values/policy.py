@@ -134,11 +134,15 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionClass:
-    """A kind of action with its stakes; `human` keeps it with people for ever (G27)."""
+    """A kind of action with its stakes; `human` keeps it with people for ever (G27).
+
+    `approvals` is how many different people must approve it, at least (R12).
+    """
 
     name: str
     stakes: Stakes
     human: bool
+    approvals: int = 1
 
 
 UNKNOWN_ACTION = ActionClass(name="unknown", stakes=Stakes.IRREVERSIBLE, human=True)

@@ -49,6 +49,7 @@ class QueueItemShape(TypedDict):
     approvals_needed: int
     release_at: Moment | None
     released: bool
+    edited_by: str | None
     verdict: VerdictShape | None
 
 
@@ -118,6 +119,53 @@ class VerdictFields(TypedDict, total=False):
     comment: Comment | None
     anchored: bool
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None
+
+
+@with_config(_FORBID)
+class ConsumeFields(TypedDict, total=False):
+    """What the caller means to use: the SHA-256 of it as canonical JSON, in hexadecimal."""
+
+    digest: Digest | None
+
+
+@with_config(_FORBID)
+class BulkRow(TypedDict):
+    """An item that was selected, with the digest of what was shown of it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    digest: Digest
+
+
+@with_config(_FORBID)
+class BulkFields(TypedDict, total=False):
+    """One action on many items."""
+
+    action: Required[Literal["approve", "reject", "skip", "escalate"]]
+    items: Required[Annotated[list[BulkRow], Field(min_length=1, max_length=200)]]
+    reason: Chip | None
+    comment: Comment | None
+
+
+class RowProblem(TypedDict):
+    """Why an item was left as it was."""
+
+    code: str
+    detail: str
+
+
+class BulkRowShape(TypedDict):
+    """What became of an item: as it is now, or why it is left as it was."""
+
+    id: str
+    review: QueueItemShape | None
+    problem: RowProblem | None
+
+
+class BulkShape(TypedDict):
+    """What became of each item, in the order given, and how many were done."""
+
+    items: list[BulkRowShape]
+    done: int
 
 
 @with_config(_FORBID)

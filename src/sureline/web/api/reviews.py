@@ -7,8 +7,9 @@ from typing import Any
 
 from sureline.application.ports.keys import Role
 from sureline.application.ports.reviews import Wanted
+from sureline.application.review.bulk import Bulk, Row
 from sureline.application.review.desk import Said
-from sureline.application.review.in_json import finding_json, item_json, review_json
+from sureline.application.review.in_json import finding_json, item_json, review_json, row_json
 from sureline.application.review.item import ReviewItem
 from sureline.core.review.edits import edited_fields
 from sureline.core.values.outcome import Action
@@ -16,6 +17,8 @@ from sureline.core.values.review import Review
 from sureline.errors import Forbidden, NotFound
 from sureline.web.access import check_slice
 from sureline.web.api.review_shapes import (
+    BulkFields,
+    BulkShape,
     EditFields,
     NextShape,
     QueueItemShape,
@@ -123,6 +126,26 @@ async def decide(call: Call) -> Reply:
     return await _changed(call, lambda one: desk.decide(one, said))
 
 
+async def bulk(call: Call) -> Reply:
+    """Do the same with many items; each is decided for itself."""
+    given = dict(call.body)
+    rows = [Row(id=one["id"], digest=one["digest"]) for one in given.pop("items")]
+    work = Bulk(
+        desk=call.context.services.desk,
+        action=Action(given.pop("action")),
+        by=call.key.name,
+        check=lambda item: _check_may_decide(call, item),
+        **given,
+    )
+    done = await work.do(rows)
+    return Reply.json(
+        {
+            "items": [row_json(one) for one in done],
+            "done": sum(one.error is None for one in done),
+        }
+    )
+
+
 async def recheck(call: Call) -> Reply:
     """Say what the checks make of an edit; nothing is decided by that."""
     item = await _item(call)
@@ -149,10 +172,14 @@ async def _changed(call: Call, change: Callable[[str], Awaitable[Review]]) -> Re
     review = await call.context.services.desk.store.get(call.key.workspace, call.params["id"])
     if review is None:
         raise NotFound("there is no such review")
+    _check_may_decide(call, review)
+    return Reply.json(review_json(await change(review.id)))
+
+
+def _check_may_decide(call: Call, review: Review) -> None:
     check_slice(call.key, review.slice_key)
     if review.submitted_by == call.key.id:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
-    return Reply.json(review_json(await change(review.id)))
 
 
 def _act(
@@ -197,6 +224,19 @@ OPERATIONS = (
         run=take_next,
         roles=_REVIEWERS,
         answers={200: Answer("The item, claimed; null if there is none.", NextShape)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/reviews/bulk",
+        name="bulkReviews",
+        about="Do the same with many items. Each is compared with the digest that was shown and "
+        "decided for itself; those that could not be are named with the reason. Only reversible "
+        "items are approved so.",
+        run=bulk,
+        roles=_REVIEWERS,
+        body=BulkFields,
+        answers={200: Answer("What became of each item.", BulkShape)},
+        problems=frozenset({422}),
     ),
     Operation(
         method="GET",
