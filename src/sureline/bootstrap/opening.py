@@ -87,6 +87,7 @@ def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) ->
         clock=plugins.clock,
         workspace=workspace,
         validators=_validators(plugins),
+        planted=store.planted,
     )
 
 

@@ -7,5 +7,10 @@ from sureline.bootstrap.services import Services
 
 
 def sweep_thread(services: Services) -> SweepThread:
-    """Return the thread that settles what time has changed; enter it to start."""
-    return SweepThread(services.desk.settle)
+    """Return the thread that settles what time has changed, and plants; enter it to start."""
+
+    async def sweep() -> None:
+        await services.desk.settle()
+        await services.attention.sweep()
+
+    return SweepThread(sweep)

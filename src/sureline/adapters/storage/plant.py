@@ -45,7 +45,8 @@ _NEW = compiled(
     select(*COLUMNS)
     .where(
         reviews.c.workspace == bindparam("workspace"),
-        reviews.c.open == literal_column("1"),
+        # Also what is decided already: a quick reviewer counts as well. Both values: the index.
+        reviews.c.open.in_([literal_column("0"), literal_column("1")]),
         reviews.c.kind == literal_column("'review'"),
         or_(
             reviews.c.opened_at > bindparam("after"),

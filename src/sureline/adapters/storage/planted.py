@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, select
+from sqlalchemy import and_, bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
@@ -111,6 +111,15 @@ _FORGET_ANSWERS = compiled(
         planted_answers.c.answered_at < bindparam("before"),
     )
 )
+_OLD_ANSWERS = compiled(
+    select(planted_answers.c.by)
+    .where(
+        planted_answers.c.workspace == bindparam("workspace"),
+        planted_answers.c.answered_at < bindparam("before"),
+    )
+    .limit(literal_column("1"))
+    .offset(literal_column("0"))
+)
 _PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 
 
@@ -200,6 +209,8 @@ class SqlPlanted:
     async def forget(self, workspace: str, before: datetime) -> int:
         """Delete what single people said of planted items before a moment."""
         moment = to_micros(before)
+        if not self._database.fetch(_OLD_ANSWERS, (workspace, moment)):
+            return 0
         return await self._database.write(lambda one: one.run(_FORGET_ANSWERS, (workspace, moment)))
 
     async def labels_by(

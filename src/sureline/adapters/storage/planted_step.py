@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, null, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
@@ -28,7 +28,7 @@ _OF_SOURCE = compiled(
 )
 _FORGET = compiled(
     update(planted)
-    .values(answer=None)
+    .values(answer=null())
     .where(
         planted.c.workspace == bindparam("of_workspace"),
         planted.c.source_id == bindparam("of_source_id"),
@@ -57,6 +57,11 @@ def keep_planted(transaction: Transaction, item: Review) -> bool:
     if decided:
         _keep_answers(transaction, item, PlantedFor(found[0]))
     return True
+
+
+def is_planted(transaction: Transaction, workspace: str, review_id: str) -> bool:
+    """Tell whether an item was planted."""
+    return transaction.first(_PURPOSE, (workspace, review_id)) is not None
 
 
 def _keep_answers(transaction: Transaction, item: Review, purpose: PlantedFor) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.outbox_rows import put_notices
+from sureline.adapters.storage.planted_step import forget_planted, is_planted
 from sureline.adapters.storage.review_rows import (
     COLUMNS,
     queue_counts,
@@ -22,7 +23,7 @@ from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord
 from sureline.core.review.notice import notices
 from sureline.core.review.transitions import DECIDING, close, replaced, supersede
-from sureline.core.values.notification import Notice
+from sureline.core.values.notification import Notice, NoticeKind
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review
 
@@ -55,13 +56,19 @@ def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
     told: list[Notice] = []
     for before, after in changes:
         rows.append(row_of(after))
-        told += notices(before, after)
+        told += [one for one in notices(before, after) if not _is_secret(transaction, one)]
         counts[_counted(after)] += 1
         if before is not None:
             counts[_counted(before)] -= 1
     transaction.run_many(_PUT, rows)
     transaction.run_many(_ADD_COUNTS, [(*key, count) for key, count in counts.items() if count])
     put_notices(transaction, told)
+
+
+def _is_secret(transaction: Transaction, one: Notice) -> bool:
+    """Tell whether an agent would hear of a planted item: how one ended is told to nobody."""
+    ended = one.kind in {NoticeKind.DECIDED, NoticeKind.EXPIRED}
+    return ended and is_planted(transaction, one.workspace, one.review_id)
 
 
 def _counted(item: Review) -> tuple[str, ...]:
@@ -97,7 +104,8 @@ def close_reviews(transaction: Transaction, outcome: Outcome) -> None:
 
 def forget_reviews(transaction: Transaction, workspace: str, decision_id: str) -> None:
     """Close what was erased, and delete what its reviewers wrote."""
-    _change(transaction, workspace, decision_id, lambda item: supersede(item, forget=True))
+    for one in (decision_id, *forget_planted(transaction, workspace, decision_id)):
+        _change(transaction, workspace, one, lambda item: supersede(item, forget=True))
 
 
 def _change(

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sureline.application.policies import PolicyBook
 from sureline.application.encode import with_output
+from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.planted import Material, PlantedStore
 from sureline.core.canonical import canonical_json, json_bytes
 from sureline.core.gate.sampling import Purpose, draw
 from sureline.core.opinions.canary import Canary
-from sureline.core.opinions.canary_making import make_bad
+from sureline.core.opinions.canary_making import RECIPES, make_bad
 from sureline.core.review.honeypot import (
     Planted,
     PlantedFor,
@@ -30,7 +30,7 @@ from sureline.core.values.review import Review
 from sureline.errors import SurelineError
 
 PAST_REJECT = "past_reject"
-SPOILT = "made_changed_figure"
+SPOILING = tuple(one for one in RECIPES if one.name == "changed_figure")
 """The one recipe of the canaries that makes of any right output one that is surely wrong.
 
 The others depend on what the slice is about (an answer to another task may be right as well), or
@@ -108,14 +108,15 @@ class Planter:
     ) -> tuple[Material, str, bytes | None] | None:
         by_id = {one.decision_id: one for one in right}
         seed = f"{draw(self.secret, Purpose.HONEYPOT, f'spoil{key}'):.17f}"
-        made = {one.id: one for one in make_bad([_canary(one) for one in right], seed)}.get(SPOILT)
-        if made is None:
+        found = make_bad([_canary(one) for one in right], seed, recipes=SPOILING)
+        if not found:
             return None
+        made = found[0]
         source = by_id[made.kind]
         output = _read(made.output, json.loads(source.answer)["output"])
         if output is None:
             return None
-        return source, SPOILT, with_output(source.answer, canonical_json(output))
+        return source, made.id, with_output(source.answer, canonical_json(output))
 
     def _planted(
         self, item: Review, source: Material, origin: str, answer: bytes | None, now: datetime

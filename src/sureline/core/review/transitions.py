@@ -248,3 +248,5 @@ def _check_other_than_author(item: Review, by: str) -> None:
     """Nobody decides about their own proposal, whatever it is about (R12)."""
     if item.submitted_by is not None and item.submitted_by == by:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
+    if by in item.rules.not_by:
+        raise Forbidden("you have seen this before; somebody else must decide")
