@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -74,12 +75,7 @@ class WebhookNotifier:
         secret = self.secret()
         if not secret:
             raise DeliveryFailed("no_secret", "the variable of the signing secret is not set")
-        try:
-            return Webhook(secret).sign(delivery_id, now, body.decode())
-        except Exception:  # noqa: BLE001 - its errors could quote the secret
-            raise DeliveryFailed(
-                "bad_secret", "the signing secret is not `whsec_` and base64"
-            ) from None
+        return Webhook(_key(secret)).sign(delivery_id, now, body.decode())
 
     async def _post(self, body: bytes, headers: dict[str, str]) -> int:
         """Return the status of the first checked address that can be connected to."""
@@ -105,6 +101,19 @@ class WebhookNotifier:
                     kind = type(error).__name__
                     raise DeliveryFailed("broken_answer", f"the exchange failed: {kind}") from None
         raise last
+
+
+def _key(secret: str) -> bytes:
+    """Return the bytes of a secret as the specification writes it. Raises DeliveryFailed."""
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except ValueError:
+        key = b""
+    if not 24 <= len(key) <= 64:
+        raise DeliveryFailed(
+            "bad_secret", "the signing secret is not `whsec_` and base64 of 24 to 64 bytes"
+        )
+    return key
 
 
 async def _status(
