@@ -37,6 +37,12 @@ COMMANDS = {
     "import": Entry("sureline.cli.import_:import_", "Take in a log of past outputs and labels."),
     "outcome": Entry("sureline.cli.outcome:outcome", "Record what a person did with an output."),
     "review": Entry("sureline.cli.review:review_app", "Work through what the gate sent to people."),
+    "reviewers": Entry(
+        "sureline.cli.reviewers:reviewers", "See whether people look at what they approve."
+    ),
+    "golden": Entry(
+        "sureline.cli.golden:golden_app", "Take what editors corrected as cases to try."
+    ),
     "audit": Entry(
         "sureline.cli.audit:audit_app", "Answer the random sample of what was automated."
     ),

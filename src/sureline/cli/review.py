@@ -63,6 +63,7 @@ def list_(
     async def work(services: Services) -> list[Review]:
         with suppress(StoreReadOnly):  # then things are shown as they were left
             await services.desk.settle()
+            await services.attention.sweep()
         return list(await services.desk.page(wanted, limit=limit))
 
     found = on_store(work, store=store, workspace=workspace)
