@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -16,7 +15,7 @@ from sureline.testing import FixedClock
 from tests.reported import filled_world
 from tests.web.served import Served, running
 
-HOSTILE = '<script>alert(1)</script> ![x](http://evil.example/p.png) \u202eevil\u202c\u200b\x1b[31m'
+HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/p.png) \u202eevil\u202c\u200b\x1b[31m"
 
 
 @contextmanager
@@ -51,9 +50,12 @@ def _switch(served: Served) -> Switch:
     )
 
 
-def signed_in(served: Served, role: Role | None = Role.REVIEWER, **more: Any) -> httpx.Client:
-    """Return a browser-like client that has signed in with the key of a role, or a `secret`."""
-    secret = more.get("secret") or served.keys[role or Role.REVIEWER]
-    client = httpx.Client(base_url=served.url, timeout=30, follow_redirects=True)
-    client.post("/login", data={"key": secret}).raise_for_status()
-    return client
+@contextmanager
+def signed_in(
+    served: Served, role: Role = Role.REVIEWER, *, secret: str | None = None
+) -> Iterator[httpx.Client]:
+    """Yield a client that has signed in as a browser does, by a role's key or a `secret`."""
+    with httpx.Client(base_url=served.url, timeout=30, follow_redirects=True) as client:
+        key = secret or served.keys[role]
+        client.post("/login", data={"key": key}, follow_redirects=False)
+        yield client

@@ -52,7 +52,7 @@ async def activate(visit: Visit) -> Reply:
     wanted = visit.form.get("hash", "")
     try:
         await _activate(visit, wanted)
-    except (Conflict, Forbidden, InvalidInput, PolicyError) as error:
+    except (Conflict, InvalidInput, PolicyError) as error:
         return await _shown(visit, wanted, status=error.status, error=error.message)
     return redirect("/policy")
 

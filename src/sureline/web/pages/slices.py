@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from sureline.application.calibration_report import SliceReport
 from sureline.application.route_rates import route_rates
 from sureline.core.gate.thresholds import VOID_REASONS
-from sureline.core.values.counted import counted
 from sureline.core.values.decision import Route
 from sureline.errors import NotFound, PolicyError
 from sureline.web.access import check_slice
@@ -31,8 +31,9 @@ async def index(visit: Visit) -> Reply:
     return visit.html(
         "slices.html.j2",
         rows=[
-            {"now": one, "report": reported(report, one["slice_key"]), "lacks": lacking(one)}
+            {"now": one, "report": of, "lacks": lacking(one, of)}
             for one in slices
+            for of in (reported(report, one["slice_key"]),)
         ],
         report=report,
         now=services.clock.now(),
@@ -60,7 +61,7 @@ async def show(visit: Visit) -> Reply:
         "slice.html.j2",
         now_at=now,
         one=found,
-        lacks=lacking(found),
+        lacks=lacking(found, of),
         report=report,
         of=of,
         overridden=None if of is None else overridden(of),
@@ -73,17 +74,21 @@ async def show(visit: Visit) -> Reply:
     )
 
 
-def lacking(one: dict[str, Any]) -> str | None:
-    """Say in words why a slice has no certificate that holds, None if it has one."""
+def lacking(one: dict[str, Any], of: SliceReport | None) -> str | None:
+    """Say in words why a slice has no certificate that holds, None if it has one.
+
+    What the labels of now say goes before what those of the latest calibration said.
+    """
     missing = one["missing"]
     if missing is None:
         return None
     if missing["reason"] in VOID_REASONS:
         return f"{missing['message']} The reason: {VOID_REASONS[missing['reason']]}."
-    more = missing["labels_missing"]
-    if more is None:
+    if of is None:
         return str(missing["message"])
-    return f"{counted(more, 'more label')} without an error would do. {missing['message']}"
+    if of.certified:
+        return f"No certificate is active. {of.sentence}"
+    return of.sentence
 
 
 PAGES = (
