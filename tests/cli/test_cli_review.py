@@ -162,3 +162,17 @@ def test_only_some_acts_are_done_in_bulk(queue: Run, action: str) -> None:
     """An edit is about one item."""
     listed = json.dumps(said(queue, "list"))
     assert queue("review", "bulk", action, "-", "--by", "ada", text=listed).exit_code == 2
+
+
+def test_a_log_that_is_imported_waits_for_nobody(queue: Run, folder: Path) -> None:
+    """What was decided elsewhere long ago, with its outputs or by its signals, opens no items."""
+    row = {"prompt": "t", "answer": {"total": 1}, "checks": 0.5, "right": True}
+    (folder / "log.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    whole = ("--map", "task=prompt", "--map", "output=answer")
+    signals = ("--map", "signal.verification=checks")
+    for maps in (whole, (*signals, "--label-source", "human")):
+        given = ("--map", "label=right", "--slice", "invoices", "--labelled", "all", "--json")
+        done = queue("import", "log.jsonl", *maps, *given)
+        assert done.exit_code == 0, done.stderr
+        assert json.loads(done.stdout)["new"] == 1
+    assert len(said(queue, "list")["reviews"]) == 3

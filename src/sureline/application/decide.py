@@ -46,6 +46,8 @@ class Decider:
     new_id: Callable[[], str]
     representative: bool = True
     """False for a log whose rows somebody chose: their labels certify nothing (G23)."""
+    queues: bool = True
+    """False for a log: nobody waits for what was decided elsewhere long ago."""
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
@@ -85,6 +87,8 @@ class Decider:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
+        if not self.queues:
+            record = replace(record, review=None, retry_of=None)
         stored = await self.ledger.append(record)
         if case.answers:
             details = [one.detail for one in assessed.signals]

@@ -171,6 +171,7 @@ class LogImport:
             self.decider,
             currents=LogOnlyCurrents(self.decider.currents),
             representative=self.labelled is Labelled.ALL,
+            queues=False,
         )
         names = tuple(dict.fromkeys(self.mapped.columns.values()))
         unread: list[Imported] = []

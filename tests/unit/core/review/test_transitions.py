@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sureline.core.review import transitions
 from sureline.core.review.opening import content_digest
-from sureline.core.values.outcome import Action
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState, Verdict
 from sureline.errors import Conflict, Forbidden, InvalidInput, SurelineError
 
@@ -241,3 +241,112 @@ def test_what_is_erased_is_forgotten() -> None:
     assert gone.state is ReviewState.SUPERSEDED
     assert [one.edited for one in gone.given] == [None]
     assert transitions.supersede(replace(DECIDED)) == DECIDED
+
+
+def test_an_edit_is_taken_back_with_the_content_that_it_made() -> None:
+    """After the undo of an edit the content that was shown before is the one to decide on."""
+    edited = decide(item(), Action.EDIT)
+    back = transitions.undo(edited, "ada", NOW)
+    assert (back.digest, back.given, back.claimed_by) == (SHOWN, (), "ada")
+    assert back.version > edited.version
+
+
+def test_a_rejection_that_is_taken_back_leaves_the_edit_before_it() -> None:
+    """What the first of two has edited stays the content to decide on."""
+    edited = decide(FOUR_EYES, Action.EDIT)
+    back = transitions.undo(decide(edited, Action.REJECT, "kim"), "kim", NOW)
+    assert back.draft == edited.draft
+    assert (back.digest, back.approvals) == (EDITED, ("ada",))
+    done = decide(back, Action.APPROVE, "kim")
+    assert (done.state, done.digest) == (ReviewState.DECIDED, EDITED)
+
+
+def test_an_approval_is_taken_back_while_others_are_awaited() -> None:
+    """Of several each can take back their own, but no edit that somebody else has approved."""
+    three = item(rules=ReviewRules(approvals=3))
+    first = decide(decide(three, Action.APPROVE), Action.APPROVE, "kim")
+    assert transitions.undo(first, "ada", NOW).approvals == ("kim",)
+    with pytest.raises(Conflict, match="of yours"):
+        transitions.undo(first, "lee", NOW)
+    edited = decide(decide(three, Action.EDIT), Action.APPROVE, "kim")
+    with pytest.raises(Conflict, match="somebody has approved"):
+        transitions.undo(edited, "ada", NOW)
+
+
+def answered(action: Action, source: OutcomeSource = OutcomeSource.REVIEW) -> Outcome:
+    return Outcome(
+        id="o1",
+        workspace="default",
+        decision_id="r1",
+        action=action,
+        correct=None,
+        source=source,
+        by="lee",
+        anchored=True,
+        recorded_at=NOW,
+    )
+
+
+AUDITED = item(kind=ReviewKind.AUDIT, rank=-1)
+INCIDENT = OutcomeSource.INCIDENT
+
+
+@pytest.mark.parametrize(
+    ("before", "outcome", "closed"),
+    [
+        pytest.param(item(), answered(Action.APPROVE), True, id="an approval"),
+        pytest.param(item(), answered(Action.REJECT, INCIDENT), False, id="an incident"),
+        pytest.param(FOUR_EYES, answered(Action.APPROVE), False, id="one of two, elsewhere"),
+        pytest.param(FOUR_EYES, answered(Action.REJECT), True, id="an objection to one of two"),
+        pytest.param(AUDITED, answered(Action.APPROVE), False, id="a review of an audit"),
+        pytest.param(AUDITED, answered(Action.REJECT, OutcomeSource.AUDIT), True, id="an audit"),
+        pytest.param(DECIDED, answered(Action.REJECT), True, id="an objection in time"),
+        pytest.param(DECIDED, answered(Action.REJECT, INCIDENT), True, id="an incident in time"),
+        pytest.param(DECIDED, answered(Action.APPROVE), False, id="approved a second time"),
+        pytest.param(
+            transitions.settle(DECIDED, NOW + DAY), answered(Action.REJECT), False, id="too late"
+        ),
+    ],
+)
+def test_an_answer_from_elsewhere(before: Review, outcome: Outcome, closed: bool) -> None:
+    """It closes what it settles; an objection also ends what was not handed out yet."""
+    after = transitions.close(before, outcome)
+    assert (after != before) is closed
+    if closed:
+        assert (after.state, after.released) == (ReviewState.DECIDED, True)
+        assert after.verdict is not None
+        assert after.verdict.by == "lee"
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "gone"),
+    [
+        (item(submitted_by="k1"), "k1", True),
+        (item(submitted_by="k1"), "k2", False),
+        (item(submitted_by="k1"), None, False),
+        (item(), None, True),
+        (item(submitted_by="k1", kind=ReviewKind.AUDIT), "k1", False),
+    ],
+)
+def test_only_its_submitter_takes_an_item_away(before: Review, key: str | None, gone: bool) -> None:
+    """By another attempt one's own item is superseded: nobody's else, and no audit."""
+    after = transitions.replaced(before, slice_key="invoices", submitted_by=key)
+    assert (after.state is ReviewState.SUPERSEDED) is gone
+    other = transitions.replaced(before, slice_key="payments", submitted_by=key)
+    assert other == before
+
+
+@given(ACTS, st.integers(1, 3))
+def test_the_content_to_decide_on_is_what_the_last_edit_made(acts: list, approvals: int) -> None:  # type: ignore[type-arg]
+    """Whatever is said and taken back, the digest is that of the edit that stands, if any."""
+    for one in walk(item(rules=ReviewRules(approvals=approvals)), acts):
+        assert one.digest == (SHOWN if one.draft is None else EDITED)
+
+
+def test_a_clock_set_back_frees_and_releases_nothing_early() -> None:
+    """Of what waits for a moment, nothing happens before it, however the clock goes."""
+    early = NOW - DAY
+    assert transitions.settle(HELD, early) == HELD
+    assert transitions.settle(DECIDED, early) == DECIDED
+    with pytest.raises(Conflict, match="claimed by kim"):
+        transitions.claim(HELD, "ada", early)
