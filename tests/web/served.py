@@ -64,7 +64,7 @@ class Served:
     clock: FixedClock
     url: str
     keys: dict[Role, str] = field(default_factory=dict)
-    clients: dict[Role | None, httpx.Client] = field(default_factory=dict)
+    clients: dict[Any, httpx.Client] = field(default_factory=dict)
 
     def client(self, role: Role | None = AGENT, *, secret: str | None = None) -> httpx.Client:
         """Return a client with the key of a role, or with another secret, or without any."""
