@@ -76,8 +76,10 @@ def _hosts(address: str) -> list[str]:
 
     read: Any = parse.parse_url
     parts = read(address, verify_host=False) or {}
-    named = [parts.get("host"), (parts.get("qsd") or {}).get("smtp")]
-    return [str(one) for one in named if one and _looks_like_host(str(one))]
+    host = parts.get("host")
+    if str(parts.get("schema", "")).startswith("mailto"):  # the domain may have no host at all
+        host = (parts.get("qsd") or {}).get("smtp") or host
+    return [str(host)] if host and _looks_like_host(str(host)) else []
 
 
 def _looks_like_host(text: str) -> bool:
