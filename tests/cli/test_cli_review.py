@@ -19,7 +19,11 @@ action_classes:
   payout: {stakes: irreversible, approvals: 2}
 slices:
   replies: {output: {structured: false}, mode: log_only, review: {undo_seconds: UNDO}}
-  invoices: {output: {json_schema: {type: object}}, mode: log_only, review: {undo_seconds: UNDO}}
+  invoices:
+    mode: log_only
+    weights: {verification: 1}
+    output: {json_schema: {type: object}}
+    review: {undo_seconds: UNDO}
 """
 
 
