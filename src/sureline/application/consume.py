@@ -76,6 +76,8 @@ class Consumer:
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
         said = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
+        if said is not None and said.by == MISMATCH:
+            raise Refused(_VOID)
         if said is not None and said.action is not Action.APPROVE:
             raise Refused("a person has rejected this output since")
         # A staged calibration and the earlier one both hold: the one that let it pass must still.
@@ -103,7 +105,7 @@ class Consumer:
         if last.action is Action.EXPIRED:
             raise Refused("nobody decided about this output in time; that is no approval")
         if last.by == MISMATCH:
-            raise Refused("this approval was tried on other content and cannot be used any more")
+            raise Refused(_VOID)
         if last.action is not Action.APPROVE and last.edited is None:
             raise Refused(f"the person's answer was {last.action}")
         return last
@@ -136,6 +138,7 @@ class Consumer:
         )
 
 
+_VOID = "this approval was tried on other content and cannot be used any more"
 MISMATCH = "content_mismatch"
 """Who is said to object where other content was to be used than what was approved."""
 
