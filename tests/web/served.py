@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -44,6 +45,9 @@ slices:
 """
 
 AGENT, REVIEWER, ADMIN, AUDITOR = Role.AGENT, Role.REVIEWER, Role.ADMIN, Role.AUDITOR
+
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -90,7 +94,13 @@ class Served:
         """Return the secret of a new key."""
         given = {"name": f"a {role}", "workspace": "default", "slices": (), **more}
         made = self.services.keys.create(role=role, at=self.clock.now(), **given)
-        return asyncio.run(made)[1]
+        return awaited(made)[1]
+
+
+def awaited(work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what asynchronous work returns, also where a loop is running (a browser's has one)."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @contextmanager
@@ -110,7 +120,7 @@ def serve(
     plugins = Plugins(signals=signals, clock=clock, hard_switch=HeldSwitch())
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     if policy is not None:
-        asyncio.run(services.policies.introduce(policy))
+        awaited(services.policies.introduce(policy))
     with running(change(services), settings) as url:
         served = Served(services=services, clock=clock, url=url)
         served.keys.update((role, served.make_key(role)) for role in Role)

@@ -10,6 +10,7 @@
   let active = false; // something was pressed or moved since then
   let held = form && form.dataset.mine !== undefined;
   let lost = false;
+  let begun = held;
 
   const complain = (words) => {
     lost = true;
@@ -43,10 +44,9 @@
     for (const name of ["keydown", "pointerdown", "wheel"])
       document.addEventListener(name, () => (active = true), { passive: true });
     form.addEventListener("input", () => {
-      if (!held && !lost) {
-        held = true;
-        hold();
-      }
+      if (begun) return;
+      begun = true;
+      hold();
     });
     form.addEventListener("submit", () => (form.elements.seconds.value = String(seconds)));
     setInterval(() => {
