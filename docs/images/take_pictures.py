@@ -58,6 +58,8 @@ def _take_dashboard(served: Served) -> None:
         page.fill("#key", served.keys[ADMIN])
         page.click("button.main")
         page.goto(f"{served.url}/dashboard")
+        while page.get_by_text("being drawn up").count():
+            page.reload()
         end = page.locator("section[aria-labelledby=scores]").bounding_box()["y"]
         clip = {"x": 0, "y": 0, "width": 1100, "height": end}
         page.screenshot(path=HERE / "dashboard.png", full_page=True, clip=clip)

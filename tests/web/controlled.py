@@ -59,3 +59,13 @@ def signed_in(
         key = secret or served.keys[role]
         client.post("/login", data={"key": key}, follow_redirects=False)
         yield client
+
+
+def seen(client: httpx.Client, path: str) -> str:
+    """Return a page once the report that it shows is there; each request waits for it a while."""
+    for _ in range(60):
+        page = client.get(path)
+        assert page.status_code == 200
+        if "being drawn up" not in page.text:
+            return page.text
+    raise AssertionError(f"{path}: the report is not drawn up")

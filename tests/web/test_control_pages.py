@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from sureline.core.values.switch import Switch
-from tests.web.controlled import HOSTILE, controlled, signed_in
+from tests.web.controlled import HOSTILE, controlled, seen, signed_in
 from tests.web.served import ADMIN, AUDITOR, POLICY, REVIEWER, Served
 
 PAGES = (
@@ -87,7 +87,7 @@ def test_nobody_reads_without_signing_in(world: Served, path: str) -> None:
 def test_the_dashboard_says_what_is_known_and_what_is_not(world: Served) -> None:
     """Figures stand with their intervals and counts; what nobody measured is not known."""
     with signed_in(world) as client:
-        page = client.get("/dashboard").text
+        page = seen(client, "/dashboard")
     letters = page[page.index('href="/slices/letters"') :]
     letters = letters[: letters.index("</tr>")]
     assert re.search(r"71\.9.% <span class=\"soft range\">\(68.% to 76.%, 287 of 399\)", letters)
@@ -102,8 +102,8 @@ def test_the_dashboard_says_what_is_known_and_what_is_not(world: Served) -> None
 def test_a_slice_says_what_is_missing_and_what_to_do(world: Served) -> None:
     """In words: how many labels, why, and which command a person would run."""
     with signed_in(world) as client:
-        assert "11 more labels without an error" in client.get("/slices/claims").text
-        invoices = client.get("/slices/invoices").text
+        assert "11 more labels without an error" in seen(client, "/slices/claims")
+        invoices = seen(client, "/slices/invoices")
     assert "256 of 273 labels there were right" in invoices
     assert "sureline calibration activate cal_" in invoices
     assert "dinvoices-004763" in invoices
@@ -112,7 +112,7 @@ def test_a_slice_says_what_is_missing_and_what_to_do(world: Served) -> None:
 def test_confident_mistakes_lead_to_their_decisions(world: Served) -> None:
     """What scored high and was wrong is listed, each with its decision."""
     with signed_in(world) as client:
-        page = client.get("/confident-rejects?slice=invoices").text
+        page = seen(client, "/confident-rejects?slice=invoices")
         assert "letters" not in page[page.index("<main") :]
         link = re.search(r'href="(/decisions/dinvoices-\d+)"', page)
         assert link is not None
@@ -125,10 +125,9 @@ def test_keys_for_some_slices_see_no_others(world: Served) -> None:
     """No page names another slice, its switches, its policy or its decisions."""
     with bound(world, REVIEWER, "invoices") as client:
         for path in PAGES:
-            page = client.get(path)
-            assert page.status_code == 200
-            assert "letters" not in page.text, path
-            assert "refunds" not in page.text, path
+            page = seen(client, path)
+            assert "letters" not in page, path
+            assert "refunds" not in page, path
         assert client.get("/slices/letters").status_code == 403
         assert client.get("/decisions/dletters-004500").status_code in {403, 404}
         latest = re.search(r"dinvoices-\d+", client.get("/slices/invoices").text)
@@ -341,13 +340,13 @@ def test_a_store_without_a_policy_still_has_pages(tmp_path: Path) -> None:
 def test_pages_do_not_wait_for_the_report(world: Served) -> None:
     """A report of the last minute serves everybody; it is drawn up anew after that."""
     with signed_in(world) as client:
-        client.get("/dashboard")
+        seen(client, "/dashboard")
         begun = time.perf_counter()
         for path in PAGES:
             client.get(path)
         assert time.perf_counter() - begun < 5
         world.clock.advance(timedelta(minutes=2))
-        assert "From labels up to" in client.get("/dashboard").text
+        assert "From labels up to" in seen(client, "/dashboard")
 
 
 async def _use(served: Served, text: str) -> None:

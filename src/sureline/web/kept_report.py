@@ -27,6 +27,7 @@ class KeptReport:
         self._kept: CalibrationReport | None = None
         self._mark: int | None = None
         self._until = 0.0
+        self._begun = 0.0
         self._drawing: asyncio.Task[None] | None = None
 
     async def latest(
@@ -42,20 +43,22 @@ class KeptReport:
         is_old = self._kept is None or self._clock.monotonic() >= self._until
         if is_old and self._drawing is None:
             self._drawing = asyncio.create_task(self._draw(draw, mark))
+            self._begun = self._clock.monotonic()
         drawing = self._drawing
         if drawing is not None:
-            await asyncio.wait({drawing}, timeout=self._patience)
+            # Whoever comes while a long one is drawn up does not wait for it again.
+            left = self._begun + self._patience - self._clock.monotonic()
+            await asyncio.wait({drawing}, timeout=max(0.0, left))
             if drawing.done():
                 self._drawing = None if self._drawing is drawing else self._drawing
                 drawing.result()
         return self._kept
 
     async def _draw(self, draw: Callable[[], Awaitable[CalibrationReport]], mark: int) -> None:
-        begun = self._clock.monotonic()
         try:
             found = await draw()
         except Overloaded:
             return  # other such work runs; the next visit tries again
         if mark == self._mark:
             done = self._clock.monotonic()
-            self._kept, self._until = found, done + max(KEPT_SECONDS, REST * (done - begun))
+            self._kept, self._until = found, done + max(KEPT_SECONDS, REST * (done - self._begun))
