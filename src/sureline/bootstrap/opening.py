@@ -15,6 +15,7 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.reviewers import Reviewers
 from sureline.application.wait import Waiter
 from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
@@ -70,6 +71,7 @@ def open_services(
             policies=policies,
             clock=plugins.clock,
             workspace=workspace,
+            reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
         ),
         desk=desk,
         waiter=Waiter(ledger=store.ledger, desk=desk, clock=plugins.clock),

@@ -40,6 +40,11 @@ class Detection:
     caught: int
     shown: int
 
+    @classmethod
+    def of_nothing(cls) -> Detection:
+        """Return what is known before anything was shown."""
+        return cls(caught=0, shown=0)
+
     @property
     def share(self) -> float | None:
         """Return the share noticed in [0, 1], None where nothing was shown."""
