@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import httpx
 
 from sureline.application.ports.keys import Role
+from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import SignalSource
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.switch import Switch
@@ -110,6 +111,7 @@ def serve(
     *,
     signals: Sequence[SignalSource] = (),
     policy: str | None = POLICY,
+    model_client: ModelClient | None = None,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
     """Run a server on a new store in `folder`.
@@ -117,7 +119,9 @@ def serve(
     `change` replaces some of the services that the server gets.
     """
     clock = FixedClock()
-    plugins = Plugins(signals=signals, clock=clock, hard_switch=HeldSwitch())
+    plugins = Plugins(
+        signals=signals, clock=clock, hard_switch=HeldSwitch(), model_client=model_client
+    )
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     if policy is not None:
         awaited(services.policies.introduce(policy))
