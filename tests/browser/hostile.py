@@ -45,9 +45,9 @@ def outputs() -> dict[str, Any]:
     found: dict[str, Any] = dict(TEXTS)
     small = {name: text for name, text in TEXTS.items() if len(text) < 10_000}
     found |= {f"{name}, as a field": {"total": 12, "note": text} for name, text in small.items()}
-    found["keys"] = {text[:200]: number for number, text in enumerate(small.values())}
-    found["deep"] = deep()
-    found["wide"] = {f"field {number}": number for number in range(300)}
+    found["keys"] = {"total": 1} | {one[:200]: at for at, one in enumerate(small.values())}
+    found["deep"] = {"total": 1} | deep()
+    found["wide"] = {"total": 1} | {f"field {number}": number for number in range(300)}
     found["numbers"] = {"big": 10**300, "exact": 2**60 + 1, "small": 1e-300, "total": -0.0}
-    found["nothing"] = {"list": [], "object": {}, "null": None, "text": ""}
+    found["nothing"] = {"total": 1, "list": [], "object": {}, "null": None, "text": ""}
     return found
