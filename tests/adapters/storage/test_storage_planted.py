@@ -105,7 +105,7 @@ def desk() -> Any:
 def with_past(desk: Desk) -> None:
     """Give the slice two approvals and two rejects to make known errors of."""
     for number, one in enumerate(desk.submit(4)):
-        desk.say(one, Action.REJECT if number % 2 else Action.APPROVE)
+        desk.say(one, *(Action.REJECT, "ann") if number % 2 else (Action.APPROVE, "eve"))
     desk.sweep()
 
 
@@ -173,9 +173,9 @@ def test_an_answer_is_kept_and_goes_nowhere_else(desk: Desk, action: Action, cau
 def test_who_has_seen_the_content_does_not_get_it(desk: Desk) -> None:
     """The one who decided about the same before is not offered it and cannot take it."""
     with_past(desk)
-    desk.submit(16)
+    desk.submit(36)
     desk.sweep()
-    planted = desk.honeypots()[0]
+    planted = next(one for one in desk.honeypots() if one.rules.not_by)
     assert planted.rules.not_by == ("ann",)
     with pytest.raises(Forbidden, match="seen this before"):
         desk.run(desk.services.desk.claim(planted.id, "ann"))
@@ -202,7 +202,7 @@ def test_erasing_its_source_erases_it(desk: Desk) -> None:
 def test_known_errors_come_from_both_sides(desk: Desk) -> None:
     """Past rejects and right outputs with a figure changed are both planted."""
     for number, one in enumerate(desk.submit(24)):
-        desk.say(one, Action.REJECT if number % 2 else Action.APPROVE)
+        desk.say(one, *(Action.REJECT, "ann") if number % 2 else (Action.APPROVE, "eve"))
     desk.submit(160)
     desk.sweep()
     origins = set()
@@ -227,6 +227,18 @@ def test_old_answers_are_forgotten(desk: Desk) -> None:
     desk.sweep()
     assert desk.run(desk.services.reviewers.everybody()).reviewers == ()
     assert desk.services.store.database.fetch(_ANSWERS, ()) == []
+
+
+def test_with_one_reviewer_only_nothing_is_planted_that_they_rejected() -> None:
+    """Whoever rejected it would know it; so they get right outputs that were spoilt, each once."""
+    desk = Desk(honeypots=0.2)
+    for number, one in enumerate(desk.submit(20)):
+        desk.say(one, Action.REJECT if number % 2 else Action.APPROVE)
+    desk.submit(40)
+    desk.sweep()
+    assert len(desk.honeypots()) == 10
+    assert all(not one.rules.not_by for one in desk.honeypots())
+    desk.close()
 
 
 def test_a_share_is_decided_twice_and_disagreement_goes_to_a_third() -> None:
@@ -306,3 +318,31 @@ def test_review_json_tells_nothing_of_planting(desk: Desk) -> None:
     desk.sweep()
     shapes = {tuple(review_json(one)) for one in desk.waiting()}
     assert len(shapes) == 1
+
+
+def test_labels_of_who_does_not_look_certify_nothing() -> None:
+    """Once somebody is shown not to look, calibration counts the others' labels only."""
+    desk = Desk(honeypots=0.5)
+    for number, one in enumerate(desk.submit(8)):
+        desk.say(one, Action.REJECT if number % 2 else Action.APPROVE, by="ann")
+    desk.sweep()
+
+    def counted() -> int:
+        found = desk.run(desk.services.recalibrator.compute())
+        return sum(found.slices[0].labels.get(name, 0) for name in ("review", "audit"))
+
+    assert counted() == 8
+    ids = desk.submit(8)
+    desk.sweep()
+    for one in ids:
+        desk.say(one, Action.APPROVE, by="lazy")
+    assert counted() == 16
+    for one in desk.honeypots():
+        desk.say(one.id, Action.APPROVE, by="lazy")
+    assert desk.run(desk.services.reviewers.inattentive()) == {"lazy": ()}
+    assert counted() == 8
+    (report,) = desk.run(desk.services.reporter.report()).slices
+    assert report.reviewed.detection.caught == 0
+    assert report.reviewed.corrected is None
+    assert "says nothing about precision" in report.reviewed_sentence
+    desk.close()

@@ -68,14 +68,20 @@ _MATERIAL = compiled(
         decisions.c.body,
         payloads.c.answer,
         payloads.c.request,
+        outcomes.c.by,
     )
     .select_from(
         labels.join(
             decisions,
             and_(decisions.c.stream == labels.c.stream, decisions.c.seq == labels.c.seq),
-        ).join(
+        )
+        .join(
             payloads,
             and_(payloads.c.stream == decisions.c.stream, payloads.c.seq == decisions.c.seq),
+        )
+        .join(
+            outcomes,
+            and_(outcomes.c.stream == labels.c.stream, outcomes.c.seq == labels.c.mark),
         )
     )
     .where(
@@ -140,6 +146,8 @@ class Planting:
         one = self.choose(item, ordinal, partial(self._material, transaction, item.slice_key))
         if one is None:
             return False
+        if one.answer is not None:  # nobody has seen this output
+            return self.place(transaction, one)
         seen_by = [row[0] for row in transaction.all(_SEEN_BY, (self.workspace, one.source_id))]
         rules = replace(one.review.rules, not_by=tuple(sorted(seen_by)))
         return self.place(transaction, replace(one, review=replace(one.review, rules=rules)))
@@ -163,4 +171,5 @@ def _material(row: Sequence[Any]) -> Material:
         body=row[3],
         answer=row[4],
         request=row[5],
+        by=row[6],
     )

@@ -17,7 +17,10 @@ from sureline.core.values.review import Review
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """A labelled decision that a known error can be made of; its payload is still there."""
+    """A labelled decision that a known error can be made of; its payload is still there.
+
+    `by` gave the label.
+    """
 
     decision_id: str
     correct: bool
@@ -27,6 +30,7 @@ class Material:
     body: bytes
     answer: bytes
     request: bytes
+    by: str
 
 
 Choose = Callable[[Review, int, Callable[[], Sequence[Material]]], Planted | None]

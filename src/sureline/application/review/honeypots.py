@@ -87,7 +87,7 @@ class Planter:
     def _made(self, item: Review, material: Sequence[Material], now: datetime) -> Planted | None:
         """Return a past reject or a spoilt output, whichever is drawn and there is; or None."""
         ways: list[Callable[[], tuple[Material, str, bytes | None] | None]] = [
-            lambda: self._past_reject(item.id, [one for one in material if not one.correct]),
+            lambda: self._past_reject(item.id, _rejected(material)),
             lambda: self._spoilt(item.id, [one for one in material if one.correct]),
         ]
         if draw(self.secret, Purpose.HONEYPOT, f"way\0{item.id}") < 0.5:
@@ -139,6 +139,12 @@ class Planter:
             body=json_bytes(disguised(json.loads(source.body), new_id, now)),
             answer=answer,
         )
+
+
+def _rejected(material: Sequence[Material]) -> list[Material]:
+    """Return what was rejected, where somebody else reviews too: who did it would know it."""
+    people = {one.by for one in material}
+    return [one for one in material if not one.correct and people - {one.by}]
 
 
 def _canary(one: Material) -> Canary:
