@@ -351,7 +351,7 @@ def test_the_screen_has_what_it_takes_to_decide(served: Served, visitor: Visitor
         "What the agent claims",
         "alternatives",
         '<mark title="total">12.00</mark>',
-        "stands in mail",
+        "stands in mail (claimed)",
         "<svg",
         "threshold 0.850",
         "Approving hands this output to the agent",

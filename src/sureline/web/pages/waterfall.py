@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-LEFT, WIDTH, ROW, BAR = 120, 460, 26, 14
-"""In the drawing's own units."""
+LEFT, WIDTH, ROW = 100, 200, 26
+"""Where the bars begin, how long one of 1 is, and how high a row is, in the drawing's units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
