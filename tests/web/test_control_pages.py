@@ -13,10 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from sureline.core.values.switch import Switch
+from sureline.testing import FakeModels
 from tests.web.controlled import HOSTILE, controlled, seen, signed_in
-from tests.web.served import ADMIN, AUDITOR, POLICY, REVIEWER, Served
+from tests.web.served import ADMIN, AUDITOR, POLICY, REVIEWER, Served, serve
 
 PAGES = (
     "/dashboard",
@@ -316,8 +318,6 @@ def test_labels_that_would_be_void_are_counted(world: Served) -> None:
         **text["slices"]["letters"],
         "weights": {"verification": 1, "history": 1},
     }
-    import yaml
-
     proposed = asyncio.run(policies.propose(yaml.safe_dump(changed), by="ada"))
     with signed_in(world) as client:
         page = client.get(f"/policy?show={proposed.policy.hash}").text
@@ -328,8 +328,6 @@ def test_labels_that_would_be_void_are_counted(world: Served) -> None:
 
 def test_a_store_without_a_policy_still_has_pages(tmp_path: Path) -> None:
     """The kill switch, the logbook and the policies can be seen before there is any policy."""
-    from tests.web.served import serve
-
     with serve(tmp_path, policy=None) as one, signed_in(one, ADMIN) as client:
         for path in ("/dashboard", "/slices", "/slices/x", "/confident-rejects"):
             assert "no policy to show this for" in client.get(path).text
@@ -347,6 +345,34 @@ def test_pages_do_not_wait_for_the_report(world: Served) -> None:
         assert time.perf_counter() - begun < 5
         world.clock.advance(timedelta(minutes=2))
         assert "From labels up to" in seen(client, "/dashboard")
+
+
+JUDGED = POLICY.replace(
+    "weights: {verification: 1}\n",
+    "weights: {verification: 1, judge: 1}\n"
+    "    judge: {model: 'some:judge', otherwise: 1.0, borderline: 1.0}\n",
+)
+
+
+def test_second_opinions_are_shown_with_their_models_and_failures(tmp_path: Path) -> None:
+    """A judge that fails is on the dashboard, with an alarm; its model is on the decision."""
+
+    def says(prompt: Any, asking: Any) -> str:
+        return "no answer at all"
+
+    models = FakeModels(says)
+    with serve(tmp_path, policy=JUDGED, model_client=models) as one, signed_in(one) as client:
+        for number in range(25):
+            made = one.decide(task=f"t{number}").json()
+        page = seen(client, "/dashboard")
+        part = page[page.index("Second opinions") :]
+        assert "some:judge" in part
+        assert "100.0\N{NO-BREAK SPACE}%" in part
+        assert 'class="problem"' in part
+        decision = client.get(f"/decisions/{made['id']}").text
+        assert "some:judge" in decision
+        assert "not known" in decision
+        assert client.get("/slices/invoices").status_code == 200
 
 
 async def _use(served: Served, text: str) -> None:

@@ -8,11 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from sureline.application.calibration_report import CalibrationReport, SliceReport
+from sureline.application.canary_standings import Standing, warnings_of
 from sureline.application.logbook import Rate, automation
+from sureline.application.ports.keys import ApiKey
 from sureline.application.ports.ledger import RouteDay
 from sureline.application.ports.reviews import QueueCount
 from sureline.application.route_rates import route_rates
+from sureline.bootstrap import Services
 from sureline.core.learning.slice_facts import Share
+from sureline.core.statistics.spike import Rate as Frequency
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
 from sureline.core.values.review import ReviewState
@@ -20,6 +24,7 @@ from sureline.errors import PolicyError
 from sureline.web.access import may_see
 from sureline.web.api.slices import slices_seen
 from sureline.web.api.switches import switches_seen
+from sureline.web.pages.apart import apart
 from sureline.web.pages.page import Page, Visit
 from sureline.web.reply import Reply
 
@@ -72,6 +77,11 @@ def overridden(one: SliceReport) -> Share:
     return Share(part=one.approved.whole - one.approved.part, whole=one.approved.whole)
 
 
+def share_of(rate: Frequency) -> Share:
+    """Return a rate with its interval."""
+    return Share(part=rate.part, whole=rate.whole)
+
+
 def reported(report: CalibrationReport | None, slice_key: str) -> SliceReport | None:
     """Return what a report says of a slice, None if nothing (yet)."""
     slices = () if report is None else report.slices
@@ -99,6 +109,12 @@ def lately(days: Sequence[RouteDay], now: datetime) -> Rate:
     return automation([one for one in days if 0 < today - one.day <= LATELY])
 
 
+async def standings_seen(services: Services, key: ApiKey) -> tuple[Standing, ...]:
+    """Return how second models did that are bound to no slices but those that a key may see."""
+    found = await services.canaries.standings()
+    return tuple(one for one in found if all(may_see(key, name) for name in one.examinee.bound))
+
+
 async def show(visit: Visit) -> Reply:
     """Show how everything is doing; nothing is changed by looking."""
     services, key = visit.context.services, visit.signed_in.key
@@ -110,7 +126,7 @@ async def show(visit: Visit) -> Reply:
         return visit.html("no_policy.html.j2", here="dashboard", error=error.message)
     days = [
         one
-        for one in await services.ledger.route_days(services.workspace)
+        for one in await apart(lambda: services.ledger.route_days(services.workspace))
         if may_see(key, one.slice_key)
     ]
     counts = [one for one in await services.desk.counts() if may_see(key, one.slice_key)]
@@ -133,8 +149,12 @@ async def show(visit: Visit) -> Reply:
         lately=lately(days, now),
         queue=queue_health(counts),
         switches=[one for one in await switches_seen(services, key) if one.on],
-        opinions=[one for one in health.opinions if may_see(key, one.slice_key)],
-        standings=await services.canaries.standings(),
+        opinions=[
+            (one, share_of(one.failures), share_of(one.disagreements))
+            for one in health.opinions
+            if may_see(key, one.slice_key)
+        ],
+        warnings=[*warnings_of(await standings_seen(services, key))],
         now=now,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from sureline.web.access import may_see
+from sureline.web.pages.apart import apart
 from sureline.web.pages.page import Page, Visit
 from sureline.web.reply import Reply
 
@@ -19,7 +20,8 @@ async def show(visit: Visit) -> Reply:
     services, key = visit.context.services, visit.signed_in.key
     asked = visit.query.get("days", "")
     days = int(asked) if asked in {str(one) for one in DAYS} else 90
-    entries = await services.logbook.entries(services.clock.now() - timedelta(days=days))
+    since = services.clock.now() - timedelta(days=days)
+    entries = await apart(lambda: services.logbook.entries(since))
     seen = [one for one in entries if one.slice_key is None or may_see(key, one.slice_key)]
     return visit.html(
         "logbook.html.j2",

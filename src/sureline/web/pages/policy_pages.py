@@ -21,6 +21,7 @@ from sureline.core.values.counted import counted
 from sureline.core.values.policy import Policy
 from sureline.errors import Conflict, Forbidden, InvalidInput, PolicyError
 from sureline.web.access import may_see
+from sureline.web.pages.dashboard import standings_seen
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.reply import Reply
 
@@ -115,11 +116,11 @@ async def _proposal(
         text=text_of(after),
         active=before.hash == after.hash,
         changes=tuple(map(in_words, policy_diff(before, after))),
-        warnings=tuple(await _warnings(services, before, after)),
+        warnings=tuple(await _warnings(services, key, before, after)),
     )
 
 
-async def _warnings(services: Services, before: Policy, after: Policy) -> list[str]:
+async def _warnings(services: Services, holder: ApiKey, before: Policy, after: Policy) -> list[str]:
     """Say what an activation would end, and what nothing here could measure."""
     if before.hash == after.hash:
         return []
@@ -143,7 +144,7 @@ async def _warnings(services: Services, before: Policy, after: Policy) -> list[s
         check_sources(after, services.plugins)
     except PolicyError as error:
         found.append(f"it cannot be activated here: {error.message}")
-    return [*found, *warnings_of(await services.canaries.standings())]
+    return [*found, *warnings_of(await standings_seen(services, holder))]
 
 
 def narrowed(policy: Policy, key: ApiKey) -> Policy:

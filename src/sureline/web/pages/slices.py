@@ -12,6 +12,7 @@ from sureline.errors import NotFound, PolicyError
 from sureline.web.access import check_slice
 from sureline.web.api.slices import slices_seen
 from sureline.web.api.switches import switches_seen
+from sureline.web.pages.apart import apart
 from sureline.web.pages.dashboard import lately, overridden, queue_health, reported
 from sureline.web.pages.page import Page, Visit
 from sureline.web.reply import Reply
@@ -53,7 +54,11 @@ async def show(visit: Visit) -> Reply:
     if found is None:
         raise NotFound(f"the policy has no slice {slice_key!r}")
     workspace, now = services.workspace, services.clock.now()
-    days = [o for o in await services.ledger.route_days(workspace) if o.slice_key == slice_key]
+    days = [
+        o
+        for o in await apart(lambda: services.ledger.route_days(workspace))
+        if o.slice_key == slice_key
+    ]
     counts = [one for one in await services.desk.counts() if one.slice_key == slice_key]
     of = reported(report, slice_key)
     switches = await switches_seen(services, visit.signed_in.key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from sureline.application.ports.keys import ApiKey, Role
@@ -11,6 +10,7 @@ from sureline.core.values.switch import Switch
 from sureline.errors import Forbidden, InvalidInput, PolicyError, SurelineError
 from sureline.web.access import may_see
 from sureline.web.api.switches import concerns, switches_seen, turn_switch
+from sureline.web.pages.apart import apart
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.reply import Reply
 
@@ -46,7 +46,7 @@ async def _shown(visit: Visit, *, error: SurelineError | None = None) -> Reply:
     services, key = visit.context.services, visit.signed_in.key
     hard = services.plugins.hard_switch.read(services.workspace)
     stored = (await switches_seen(services, key))[len(hard) :]
-    history = await asyncio.to_thread(_history, services, key)
+    history = await apart(lambda: _history(services, key))
     everything = next((one for one in stored if one.scope == GLOBAL), None)
     return visit.html(
         "switches.html.j2",
@@ -63,9 +63,9 @@ async def _shown(visit: Visit, *, error: SurelineError | None = None) -> Reply:
     )
 
 
-def _history(services: Services, key: ApiKey) -> Sequence[Switch]:
-    """Return every row that concerns a key, oldest first; read on a thread of its own."""
-    rows = asyncio.run(services.ledger.switch_history(services.workspace))
+async def _history(services: Services, key: ApiKey) -> Sequence[Switch]:
+    """Return every row that concerns a key, oldest first."""
+    rows = await services.ledger.switch_history(services.workspace)
     return [one for one in rows if concerns(key, one.scope)]
 
 
