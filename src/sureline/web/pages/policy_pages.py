@@ -19,7 +19,7 @@ from sureline.bootstrap import Services, check_sources
 from sureline.core.gate.acting import acting
 from sureline.core.values.counted import counted
 from sureline.core.values.policy import Policy
-from sureline.errors import Conflict, Forbidden, InvalidInput, PolicyError
+from sureline.errors import Conflict, Forbidden, InvalidInput, MissingExtra, PolicyError
 from sureline.web.access import may_see
 from sureline.web.pages.dashboard import standings_seen
 from sureline.web.pages.page import Page, Visit, redirect
@@ -53,8 +53,9 @@ async def activate(visit: Visit) -> Reply:
     wanted = visit.form.get("hash", "")
     try:
         await _activate(visit, wanted)
-    except (Conflict, InvalidInput, PolicyError) as error:
-        return await _shown(visit, wanted, status=error.status, error=error.message)
+    except (Conflict, InvalidInput, MissingExtra, PolicyError) as error:
+        status = error.status if error.status < 500 else 409
+        return await _shown(visit, wanted, status=status, error=error.message)
     return redirect("/policy")
 
 
@@ -142,7 +143,7 @@ async def _warnings(services: Services, holder: ApiKey, before: Policy, after: P
     ]
     try:
         check_sources(after, services.plugins)
-    except PolicyError as error:
+    except (MissingExtra, PolicyError) as error:
         found.append(f"it cannot be activated here: {error.message}")
     return [*found, *warnings_of(await standings_seen(services, holder))]
 
