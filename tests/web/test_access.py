@@ -79,6 +79,7 @@ MAY = {
             "release",
             "decide",
             "recheck",
+            "answer",
             "escalate",
             "skip",
             "undo",

@@ -10,6 +10,7 @@ from sureline.application.identify import Identity
 from sureline.application.measure import Measurements
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.gate.routing import Routing
+from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
@@ -93,7 +94,13 @@ def assemble(
 def _rules(case: Case) -> ReviewRules:
     """Return how the item is reviewed: by as many as the slice or the kind of action asks for."""
     rules = case.policy.review
-    return replace(rules, approvals=max(rules.approvals, case.at_stake.approvals))
+    return replace(
+        rules,
+        approvals=max(rules.approvals, case.at_stake.approvals),
+        answer_first=is_sampled(
+            case.secret, Purpose.ANSWER_FIRST, case.id, case.policy.attention.answer_first
+        ),
+    )
 
 
 _NO_REVIEW = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})

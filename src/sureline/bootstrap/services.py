@@ -28,6 +28,7 @@ from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
+from sureline.application.review.answer_first import AnswerFirst
 from sureline.application.review.attention_sweep import AttentionSweep
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.double_review import SecondLooks
@@ -141,6 +142,16 @@ class Services:
     def reviewers(self) -> Reviewers:
         """Return what tells how people work."""
         return Reviewers(planted=self.store.planted, clock=self.clock, workspace=self.workspace)
+
+    @property
+    def answer_first(self) -> AnswerFirst:
+        """Return what takes answers that are given before the output is shown."""
+        return AnswerFirst(
+            planted=self.store.planted,
+            reviews=self.store.reviews,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
 
     @property
     def golden(self) -> GoldenSet:

@@ -15,6 +15,7 @@ from sureline.application.review.desk import ReviewDesk, Said
 from sureline.application.review.in_json import item_json, review_json
 from sureline.application.review.item import ReviewItem
 from sureline.bootstrap import Services
+from sureline.cli.answer_first import answer
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.review_bulk import bulk
@@ -44,6 +45,9 @@ DigestOption = Annotated[
         "item holds now.",
     ),
 ]
+
+
+review_app.command("answer")(answer)
 
 
 @review_app.command("list")
@@ -79,6 +83,9 @@ def list_(
 @review_app.command("show")
 def show(
     review_id: IdArgument,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Who looks, where an item asks to answer first.")
+    ] = None,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
@@ -86,7 +93,7 @@ def show(
     """Show an item with all that is needed to decide."""
 
     async def work(services: Services) -> ReviewItem:
-        return await services.desk.show(review_id)
+        return await services.desk.show(review_id, by or "")
 
     item = on_store(work, store=store, workspace=workspace)
     if as_json:

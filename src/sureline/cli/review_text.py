@@ -19,6 +19,9 @@ def item_lines(item: ReviewItem) -> Iterator[str]:
     for one in item.source:
         yield f"source {one['ref']}{'' if one['trusted'] else ' (claimed)'}:"
         yield from _indented(one["text"])
+    if item.is_withheld:
+        yield "the output is shown once you have said what it should be (sureline review answer)"
+        return
     yield "output:"
     output = item.output
     shown = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)

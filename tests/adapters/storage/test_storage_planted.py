@@ -23,7 +23,7 @@ from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.review.honeypot import PlantedFor
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review, ReviewState
-from sureline.errors import Forbidden, NotFound
+from sureline.errors import Conflict, Forbidden, NotFound
 from sureline.testing import FixedClock, PinnedSampling
 
 _HEAD = compiled(select(heads.c.seq))
@@ -37,19 +37,23 @@ slices:
     output: {{structured: false}}
     weights: {{verification: 1}}
     prose: [{{max_length: 500}}]
-    review: {{honeypots: {honeypots}, double_review: {double_review}}}
+    review: {{honeypots: {honeypots}, double_review: {double_review}, answer_first: {answer_first}}}
 """
 
 
 class Desk:
     """A store with a policy; time moves on only when told to."""
 
-    def __init__(self, *, honeypots: float = 0.1, double_review: float = 0.0) -> None:
+    def __init__(
+        self, *, honeypots: float = 0.1, double_review: float = 0.0, answer_first: float = 0.0
+    ) -> None:
         self.clock = FixedClock()
         services = open_services("sqlite://", plugins=Plugins(clock=self.clock))
         self.services: Services = PinnedSampling().pin(services)
         self.runner = asyncio.Runner()
-        policy = POLICY.format(honeypots=honeypots, double_review=double_review)
+        policy = POLICY.format(
+            honeypots=honeypots, double_review=double_review, answer_first=answer_first
+        )
         self.run(self.services.policies.introduce(policy))
         self.sweep()
         self.count = 0
@@ -346,3 +350,39 @@ def test_labels_of_who_does_not_look_certify_nothing() -> None:
     assert report.reviewed.corrected is None
     assert "says nothing about precision" in report.reviewed_sentence
     desk.close()
+
+
+def test_where_an_answer_comes_first_the_output_waits_for_it() -> None:
+    """Before their own answer nobody sees the output or decides; the label is a blind one."""
+    desk = Desk(honeypots=0.0, answer_first=1.0)
+    (one,) = desk.submit(1)
+    services = desk.services
+    before = desk.run(services.desk.show(one, "ann"))
+    assert before.is_withheld
+    shown = json.dumps(item_json(before))
+    assert "1001" not in shown
+    assert before.task == "What does order 1 cost?"
+    said = Said(action=Action.APPROVE, by="ann", digest=before.review.digest)
+    with pytest.raises(Conflict, match="say what is right first"):
+        desk.run(services.desk.decide(one, said))
+    desk.run(services.answer_first.answer(one, "ann", "1001 euros"))
+    assert desk.run(services.desk.show(one, "ann")).output == "Order 1 costs 1001 euros."
+    assert desk.run(services.desk.show(one, "bob")).is_withheld
+    desk.run(services.desk.decide(one, said))
+    desk.clock.advance(timedelta(seconds=11))
+    desk.run(services.desk.settle())
+    (outcome,) = desk.run(services.ledger.outcomes("default", one))
+    assert outcome.anchored is False
+    with pytest.raises(Conflict, match="no answer of your own"):
+        desk.run(services.answer_first.answer(one, "cat", "x"))
+    desk.run(services.ledger.erase("default", one, by="dpo", reason="asked", at=desk.clock.now()))
+    assert desk.run(services.store.planted.own("default", one, "ann")) is None
+    desk.close()
+
+
+def test_elsewhere_no_own_answer_is_asked_for(desk: Desk) -> None:
+    """An item that is no such one shows its output to everybody."""
+    (one,) = desk.submit(1)
+    assert not desk.run(desk.services.desk.show(one, "ann")).is_withheld
+    with pytest.raises(Conflict):
+        desk.run(desk.services.answer_first.answer(one, "ann", "x"))

@@ -18,6 +18,7 @@ from sureline.adapters.storage.planted_rows import (
     ANSWERS,
     answer_of,
     follow_ups,
+    own_answers,
     planted,
     planted_answers,
 )
@@ -120,6 +121,14 @@ _OLD_ANSWERS = compiled(
     .limit(literal_column("1"))
     .offset(literal_column("0"))
 )
+_KEEP_OWN = compiled(upsert(own_answers).on_conflict_do_nothing())
+_OWN = compiled(
+    select(own_answers.c.answer).where(
+        own_answers.c.workspace == bindparam("workspace"),
+        own_answers.c.review_id == bindparam("review_id"),
+        own_answers.c.by == bindparam("by"),
+    )
+)
 _PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 
 
@@ -159,6 +168,18 @@ class SqlPlanted:
             body=body,
             answer=None if gone else answer or source.answer,
         )
+
+    async def keep_own(
+        self, workspace: str, review_id: str, *, by: str, answer: str, at: datetime
+    ) -> None:
+        """Keep somebody's own answer; the first one stands."""
+        row = (workspace, review_id, by, answer, to_micros(at))
+        await self._database.write(lambda one: one.run(_KEEP_OWN, row))
+
+    async def own(self, workspace: str, review_id: str, by: str) -> str | None:
+        """Return somebody's own answer, None without one."""
+        rows = self._database.fetch(_OWN, (workspace, review_id, by))
+        return rows[0][0] if rows else None
 
     async def answered(self, workspace: str, review_id: str) -> Sequence[PlantedAnswer]:
         """Return what was said of a planted item."""

@@ -78,6 +78,18 @@ follow_ups = Table(
 )
 """Items that were released and may need a second or third look."""
 
+own_answers = Table(
+    "own_answers",
+    metadata,
+    text_column("workspace"),
+    text_column("review_id"),
+    text_column("by"),
+    text_column("answer"),
+    whole_column("answered_at"),
+    PrimaryKeyConstraint("workspace", "review_id", "by"),
+)
+"""What people said was right before they saw the output; deleted when the item's payload is."""
+
 ANSWERS = (
     planted_answers.c.review_id,
     planted_answers.c.slice_key,

@@ -6,7 +6,12 @@ from sqlalchemy import bindparam, delete, null, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.planted_rows import follow_ups, planted, planted_answers
+from sureline.adapters.storage.planted_rows import (
+    follow_ups,
+    own_answers,
+    planted,
+    planted_answers,
+)
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.honeypot import PlantedFor
@@ -32,6 +37,12 @@ _FORGET = compiled(
     .where(
         planted.c.workspace == bindparam("of_workspace"),
         planted.c.source_id == bindparam("of_source_id"),
+    )
+)
+_FORGET_OWN = compiled(
+    delete(own_answers).where(
+        own_answers.c.workspace == bindparam("workspace"),
+        own_answers.c.review_id == bindparam("review_id"),
     )
 )
 FOLLOWED = compiled(
@@ -78,6 +89,8 @@ def _keep_answers(transaction: Transaction, item: Review, purpose: PlantedFor) -
 def forget_planted(transaction: Transaction, workspace: str, source_id: str) -> list[str]:
     """Delete what was made of an erased decision; return the items that showed it."""
     items = [row[0] for row in transaction.all(_OF_SOURCE, (workspace, source_id))]
+    for one in (source_id, *items):
+        transaction.run(_FORGET_OWN, (workspace, one))
     if items:
         transaction.run(_FORGET, (workspace, source_id))
     return items

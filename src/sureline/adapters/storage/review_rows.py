@@ -189,12 +189,13 @@ def _rules_text(rules: ReviewRules) -> str:
             rules.escalations,
             rules.approvals,
             rules.not_by,
+            rules.answer_first,
         ]
     )
 
 
 def _rules(text: str) -> ReviewRules:
-    deadline, lease, undo, escalations, approvals, not_by = json.loads(text)
+    deadline, lease, undo, escalations, approvals, not_by, answer_first = json.loads(text)
     return ReviewRules(
         deadline=timedelta(seconds=deadline),
         lease=timedelta(seconds=lease),
@@ -202,6 +203,7 @@ def _rules(text: str) -> ReviewRules:
         escalations=escalations,
         approvals=approvals,
         not_by=tuple(not_by),
+        answer_first=answer_first,
     )
 
 

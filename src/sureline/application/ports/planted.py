@@ -73,6 +73,14 @@ class PlantedStore(Protocol):
         `request` and `answer` are None where its source was erased.
         """
 
+    async def keep_own(
+        self, workspace: str, review_id: str, *, by: str, answer: str, at: datetime
+    ) -> None:
+        """Keep what somebody said was right before they saw an output; the first answer stands."""
+
+    async def own(self, workspace: str, review_id: str, by: str) -> str | None:
+        """Return what somebody said was right before they saw it, None without an answer."""
+
     async def answered(self, workspace: str, review_id: str) -> Sequence[PlantedAnswer]:
         """Return what was said of a planted item."""
 

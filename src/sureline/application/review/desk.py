@@ -14,6 +14,7 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.ports.reviews import Changed, QueueCount, ReviewStore, Step, Wanted
+from sureline.application.review.answer_first import check_anchoring, must_answer, withheld
 from sureline.application.review.item import ReviewItem, read_item
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
@@ -78,15 +79,21 @@ class ReviewDesk:
         """Return how long the queue is, by slice, kind and state."""
         return await self.store.counts(self.workspace)
 
-    async def show(self, review_id: str) -> ReviewItem:
-        """Return an item with all that is needed to decide. Raises NotFound."""
+    async def show(self, review_id: str, viewer: str | None = None) -> ReviewItem:
+        """Return an item with all that is needed to decide. Raises NotFound.
+
+        Where a `viewer` has to answer first, the output is withheld.
+        """
         item = await self.store.get(self.workspace, review_id)
         if item is None:
             raise NotFound(f"there is no review {review_id!r}")
         stored = await self.ledger.decision(self.workspace, item.decision_id)
         if stored is None and self.planted is not None:
             stored = await self.planted.content(self.workspace, review_id)
-        return read_item(transitions.settle(item, self.clock.now()), stored)
+        shown = read_item(transitions.settle(item, self.clock.now()), stored)
+        if viewer is not None and await must_answer(self.planted, item, viewer):
+            return withheld(shown)
+        return shown
 
     async def next(self, by: str, wanted: Wanted) -> Review | None:
         """Claim the item that is most urgent, or return None if there is none for this person."""
@@ -132,6 +139,10 @@ class ReviewDesk:
         Raises NotFound, InvalidInput naming what is wrong with an edit, Conflict and Forbidden.
         """
         item = await self.show(review_id)
+        answered = not await must_answer(self.planted, item.review, said.by)
+        check_anchoring(item.review, answered)
+        if item.review.rules.answer_first:
+            said = replace(said, anchored=False)
         policy = await self._policy(item.review.slice_key)
         edit = self._checked_edit(item, said, policy)
         verdict = _verdict(item, said, edit, policy, self.clock.now())

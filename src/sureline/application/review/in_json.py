@@ -71,6 +71,7 @@ def item_json(item: ReviewItem) -> dict[str, Any]:
         "findings": list(item.decision.get("feedback", ())),
         "decision": {name: one for name, one in item.decision.items() if name not in left_out},
         "claims": dict(item.claims),
+        "answer_first": item.is_withheld,
     }
 
 

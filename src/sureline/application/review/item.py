@@ -19,6 +19,7 @@ class ReviewItem:
 
     `output` is the newest version, as it would be released. `decision` is the recorded decision
     (reasons, signals, findings), empty for an audit: its auditor is to judge for themselves.
+    `is_withheld` says that its reviewer has to answer first: then there is no output here.
     """
 
     review: Review
@@ -28,6 +29,7 @@ class ReviewItem:
     proposed: Any
     decision: Mapping[str, Any] = field(default_factory=dict)
     claims: Mapping[str, Any] = field(default_factory=dict)
+    is_withheld: bool = False
 
     @property
     def is_blind(self) -> bool:

@@ -46,7 +46,8 @@ class ReviewRules:
     An item that nobody has decided by its `deadline` goes a step up, `escalations` times, each
     with a new deadline; then it expires. A claim holds for `lease` without a heartbeat. A verdict
     can be taken back for `undo`. `approvals` is how many different people must approve.
-    `not_by` are people to whom it is not offered.
+    `not_by` are people to whom it is not offered. With `answer_first` the output is shown to those
+    only who have said before what is right.
     """
 
     deadline: timedelta = timedelta(days=1)
@@ -55,6 +56,7 @@ class ReviewRules:
     undo: timedelta = timedelta(seconds=10)
     approvals: int = 1
     not_by: tuple[str, ...] = ()
+    answer_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

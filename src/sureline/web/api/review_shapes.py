@@ -79,7 +79,10 @@ class SourceShape(TypedDict):
 
 
 class ReviewItemShape(TypedDict, total=False):
-    """An item with its content; an audit has nothing of the gate's view in it."""
+    """An item with its content; an audit has nothing of the gate's view in it.
+
+    With `answer_first` the output is withheld until you have said what it should be.
+    """
 
     review: Required[QueueItemShape]
     task: Required[str]
@@ -89,12 +92,20 @@ class ReviewItemShape(TypedDict, total=False):
     findings: Required[list[FindingShape]]
     decision: Required[dict[str, Any]]
     claims: Required[dict[str, Any]]
+    answer_first: Required[bool]
 
 
 class NextShape(TypedDict):
     """The item that was claimed, or null if there is none for this person."""
 
     review: QueueItemShape | None
+
+
+@with_config(_FORBID)
+class AnswerFields(TypedDict):
+    """What the output should be, said before it is seen."""
+
+    answer: Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
 @with_config(_FORBID)

@@ -17,6 +17,7 @@ from sureline.core.values.review import Review
 from sureline.errors import Forbidden, NotFound
 from sureline.web.access import check_slice
 from sureline.web.api.review_shapes import (
+    AnswerFields,
     BulkFields,
     BulkShape,
     EditFields,
@@ -146,6 +147,14 @@ async def bulk(call: Call) -> Reply:
     )
 
 
+async def answer(call: Call) -> Reply:
+    """Say what is right before the output is shown; then it is shown."""
+    item = await _item(call)
+    services = call.context.services
+    await services.answer_first.answer(item.review.id, call.key.name, call.body["answer"])
+    return Reply.json(item_json(await _item(call)))
+
+
 async def recheck(call: Call) -> Reply:
     """Say what the checks make of an edit; nothing is decided by that."""
     item = await _item(call)
@@ -163,7 +172,7 @@ async def recheck(call: Call) -> Reply:
 
 async def _item(call: Call) -> ReviewItem:
     """Return the item that the address names. Raises NotFound, and Forbidden for other slices."""
-    item = await call.context.services.desk.show(call.params["id"])
+    item = await call.context.services.desk.show(call.params["id"], call.key.name)
     check_slice(call.key, item.review.slice_key)
     return item
 
@@ -258,6 +267,14 @@ OPERATIONS = (
         "Approve, edit or reject the content whose digest was shown. If it has changed since, or "
         "somebody else was first, this answers 409 and says so.",
         body=VerdictFields,
+    ),
+    _act(
+        "answer",
+        answer,
+        "Say what is right before the output is shown, where an item asks for it "
+        "(`answer_first`). The first answer stands.",
+        body=AnswerFields,
+        shape=ReviewItemShape,
     ),
     _act(
         "recheck",

@@ -46,6 +46,15 @@ def upgrade() -> None:
     )
     op.create_index("ix_planted_answers_at", "planted_answers", ["workspace", "answered_at"])
     op.create_table(
+        "own_answers",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("review_id", sa.Text, nullable=False),
+        sa.Column("by", sa.Text, nullable=False),
+        sa.Column("answer", sa.Text, nullable=False),
+        sa.Column("answered_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "review_id", "by", name="pk_own_answers"),
+    )
+    op.create_table(
         "planting",
         sa.Column("workspace", sa.Text, nullable=False),
         sa.Column("slice_key", sa.Text, nullable=False),
