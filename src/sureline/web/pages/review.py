@@ -49,7 +49,7 @@ async def decide(visit: Visit) -> Reply:
         await _act(desk, visit, act, name)
     except (Conflict, Forbidden, InvalidInput) as error:
         return await screen(visit, status=error.status, error=error.message)
-    if act in {"claim", "release", "undo"}:
+    if act in {"claim", "release", "undo", "answer"}:
         await _leave(desk, visit, name)
         return redirect(f"/reviews/{step(review_id)}" if act != "release" else "/")
     key = visit.signed_in.key
@@ -107,6 +107,10 @@ async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
     }
     if act in steps:
         await steps[act]()
+        return
+    if act == "answer":
+        own = visit.form.get("own", "")
+        await visit.context.services.answer_first.answer(review_id, name, own)
         return
     if act not in {"approve", "edit", "reject"}:
         raise InvalidInput("expected one of the buttons", field="act")

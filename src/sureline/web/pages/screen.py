@@ -9,6 +9,7 @@ from typing import Any
 from sureline.application.ports.keys import Role
 from sureline.application.review.item import ReviewItem
 from sureline.core.checks.paths import ABSENT, parse_path, walk
+from sureline.core.gate.composition import VERIFICATION
 from sureline.core.review import transitions
 from sureline.core.review.edits import edited_fields
 from sureline.core.values.policy import SlicePolicy
@@ -61,7 +62,8 @@ def cut(part: str, text: str) -> Cut:
 
 async def item_of(visit: Visit) -> ReviewItem:
     """Return the item that the address names. Raises NotFound, and Forbidden for other slices."""
-    item = await visit.context.services.desk.show(visit.params["id"])
+    name = visit.signed_in.key.name
+    item = await visit.context.services.desk.show(visit.params["id"], name)
     check_slice(visit.signed_in.key, item.review.slice_key)
     return item
 
@@ -80,6 +82,16 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
     now, name = visit.context.services.clock.now(), visit.signed_in.key.name
     # What time has done is shown at once; it is written by whatever acts next, never by a GET.
     review = transitions.settle(item.review, now)
+    if item.is_withheld:
+        return visit.html(
+            "answer_first.html.j2",
+            status=status,
+            error=error,
+            item=item,
+            review=review,
+            may_decide=_may_decide(visit, review),
+            typed=visit.form,
+        )
     policy = await policy_of(visit, review.slice_key)
     is_held = review.is_held(now)
     return visit.html(
@@ -115,6 +127,7 @@ async def _evidence(
     weights = {} if recorded is None else recorded.weights
     checks = recorded or policy
     said: Mapping[str, Any] = item.decision.get("findings", {})
+    said = {name: one for name, one in said.items() if name != VERIFICATION}  # that is the feedback
     return {
         "task": cut("task", item.task),
         "draft": cut("output", as_json(item.output)),
