@@ -1,6 +1,6 @@
-"""Take the pictures of the calibration report: `python docs/images/take_pictures.py`.
+"""Take the pictures of the report and the dashboard: `python docs/images/take_pictures.py`.
 
-Needs Chromium. The report is that of the tests' invented slices, so it is the same each time.
+Needs Chromium. What they show is the tests' invented slices, so it is the same each time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 
 from sureline.adapters.reports.calibration_html import write_calibration_html  # noqa: E402
 from tests.reported import filled_world, reported  # noqa: E402
+from tests.web.controlled import controlled  # noqa: E402
+from tests.web.served import ADMIN, Served  # noqa: E402
 
 
 async def _write(folder: Path) -> Path:
@@ -34,17 +36,39 @@ def _open(browser: Any, file: Path, width: int) -> Any:
 
 
 def main() -> None:
-    """Write the summary, one slice and the view on a telephone."""
+    """Write the summary, one slice, the view on a telephone, and the dashboard."""
     with tempfile.TemporaryDirectory() as folder:
         file = asyncio.run(_write(Path(folder)))
         _take(file)
+    with tempfile.TemporaryDirectory() as folder, controlled(Path(folder)) as served:
+        _take_dashboard(served)
+
+
+def _launch(playwright: Any) -> Any:
+    return playwright.chromium.launch(
+        executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+    )
+
+
+def _take_dashboard(served: Served) -> None:
+    with sync_playwright() as playwright:
+        browser = _launch(playwright)
+        page = browser.new_page(viewport={"width": 1100, "height": 900}, color_scheme="light")
+        page.goto(f"{served.url}/login")
+        page.fill("#key", served.keys[ADMIN])
+        page.click("button.main")
+        page.goto(f"{served.url}/dashboard")
+        while page.get_by_text("being drawn up").count():
+            page.reload()
+        end = page.locator("section[aria-labelledby=scores]").bounding_box()["y"]
+        clip = {"x": 0, "y": 0, "width": 1100, "height": end}
+        page.screenshot(path=HERE / "dashboard.png", full_page=True, clip=clip)
+        browser.close()
 
 
 def _take(file: Path) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        browser = _launch(playwright)
         page = _open(browser, file, 1000)
         top = page.locator("section[aria-labelledby=routes]").bounding_box()["y"]
         clip = {"x": 0, "y": 0, "width": 1000, "height": top}

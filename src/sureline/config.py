@@ -27,6 +27,11 @@ def store_url() -> str:
     return os.environ.get(STORE) or DEFAULT_STORE
 
 
+def variable(name: str) -> str | None:
+    """Return a variable that a policy names, such as where a channel's secret stands."""
+    return os.environ.get(name) or None
+
+
 def model_limits() -> ModelLimits:
     """Return how models are called: SURELINE_MODEL_SECONDS and SURELINE_MODEL_CONCURRENCY.
 

@@ -166,3 +166,18 @@ class StoreFull(StoreError):
 
 class StoreTooNew(StoreError):
     """The store was written by a newer sureline."""
+
+
+class DeliveryFailed(SurelineError):
+    """A notice could not be delivered.
+
+    `code` says why in one word, such as `timeout`, `status_500` or `refused_target`. `gone` is a
+    receiver's own word that nothing shall be sent any more.
+    """
+
+    exit_code = 3
+
+    def __init__(self, code: str, message: str, *, gone: bool = False) -> None:
+        self.code = code
+        self.gone = gone
+        super().__init__(message)

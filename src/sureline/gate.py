@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import inspect
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.label import GivenAnswer, choice, paths
+from sureline.application.review.reviewed import Reviewed
 from sureline.bootstrap import Plugins, Services, open_services
+from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Decision
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
-from sureline.errors import NotAllDecided, Refused, SurelineError
+from sureline.errors import NotAllDecided, SurelineError
+from sureline.guarded_call import guarded_by
 from sureline.loop_thread import LoopThread
 
 if TYPE_CHECKING:
@@ -25,22 +26,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def _as_json(value: Any) -> Any:
-    """Return an argument as JSON can say it; what JSON cannot say becomes its text."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _as_json(entry) for name, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_as_json(entry) for entry in value]
-    return str(value)
-
-
-def _arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return {name: _as_json(value) for name, value in arguments.items()}
-    except RecursionError:
-        raise Refused("the arguments are nested too deeply to be decided on") from None
+NOT_SAID: Any = object()
+"""Stands for an argument that was left out, where None is a value."""
 
 
 class Gate:
@@ -111,12 +98,16 @@ class Gate:
         except SurelineError as error:
             return error
 
-    async def consume(self, decision_id: str) -> Decision:
+    async def consume(self, decision_id: str, *, output: Any = NOT_SAID) -> Decision:
         """Use an approval: once, soon, and only while no switch is on.
 
+        The decision's `output` is what was approved, as an editor left it. `output` is what the
+        caller means to use, if they say so; where that is other content, the approval is void.
         Raises Refused if it may not be used (any more), and NotFound.
         """
-        return (await self.services.consumer.consume(self.workspace, decision_id)).decision
+        digest = None if output is NOT_SAID else content_digest(output)
+        used = await self.services.consumer.consume(self.workspace, decision_id, digest=digest)
+        return used.decision
 
     async def record_outcome(
         self,
@@ -149,8 +140,12 @@ class Gate:
         decision_id: str,
         *,
         timeout: float = 3600.0,  # noqa: ASYNC109
-    ) -> Outcome | None:
-        """Wait up to `timeout` seconds for a person's answer; None if none came."""
+    ) -> Reviewed:
+        """Wait up to `timeout` seconds for a person's answer.
+
+        `approved` is false where none came. `output` is what they released; `consume` hands it
+        out for its one use. Raises NotFound.
+        """
         return await self.services.waiter.wait(self.workspace, decision_id, timeout)
 
     async def recalibrate(self) -> Calibration:
@@ -169,50 +164,16 @@ class Gate:
         await self.services.recalibrator.activate(calibration_id, by=by, note=note, share=share)
 
     def guard(
-        self, *, slice_key: str, action_class: str | None = None
+        self, *, slice_key: str, action_class: str | None = None, wait: float = 0.0
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Run the decorated function only once its call has been approved.
 
-        The function's arguments are the output that is decided on. A call that is not approved
-        raises Refused, and the function does not run; the message names the decision to review.
+        The function's arguments are the output that is decided on. A call that goes to a person
+        waits up to `wait` seconds for them, and runs with the arguments as they left them. A call
+        that is not approved raises Refused, and the function does not run; the message names the
+        decision to review.
         """
-
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            signature = inspect.signature(function)
-
-            async def admit(*args: Any, **kwargs: Any) -> None:
-                bound = signature.bind(*args, **kwargs)
-                bound.apply_defaults()
-                decision = await self.decide(
-                    slice_key=slice_key,
-                    task=f"call {function.__qualname__}",
-                    output=_arguments(bound.arguments),
-                    action_class=action_class,
-                )
-                if not decision.approved:
-                    raise Refused(
-                        f"{function.__qualname__} was not approved ({decision.route}); "
-                        f"decision {decision.id}"
-                    )
-                await self.consume(decision.id)
-
-            if inspect.iscoroutinefunction(function):
-
-                @functools.wraps(function)
-                async def guarded_async(*args: Any, **kwargs: Any) -> Any:
-                    await admit(*args, **kwargs)
-                    return await function(*args, **kwargs)
-
-                return guarded_async
-
-            @functools.wraps(function)
-            def guarded(*args: Any, **kwargs: Any) -> Any:
-                self.run(admit(*args, **kwargs))
-                return function(*args, **kwargs)
-
-            return guarded
-
-        return decorate
+        return guarded_by(self, slice_key=slice_key, action_class=action_class, wait=wait)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Drive one of the async methods to its end from code without an event loop."""

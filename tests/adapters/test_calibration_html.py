@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sureline.adapters.reports.calibration_html import calibration_html, write_calibration_html
-from sureline.adapters.reports.html import thin
+from sureline.adapters.reports.drawing import thin
 from sureline.application.calibration_report import CalibrationReport, report_json
 from sureline.application.rejected_clusters import RejectedCluster
 from sureline.core.learning.slice_facts import Share
@@ -119,10 +119,10 @@ def test_verdicts_are_in_words(full: CalibrationReport) -> None:
     assert re.search(r"0\.9–1\.0 is overconfident: it says 0\.9\d, and 0\.7\d of \d+ were", text)
 
 
-def test_what_is_left_out_is_said(full: CalibrationReport) -> None:
-    """Honeypots are not there yet, and the report does not pretend."""
+def test_what_is_not_known_is_said(full: CalibrationReport) -> None:
+    """Where no error was planted, the report does not pretend to know whether people look."""
     text = words(tree(calibration_html(full)))
-    assert "Honeypots (planted errors) are not built yet" in text
+    assert "Whether they notice errors is not known yet: none was planted." in text
 
 
 def test_the_worst_cluster_is_shown(full: CalibrationReport) -> None:

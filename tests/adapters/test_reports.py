@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sureline.adapters.reports.html import curve_floor, percent, places, render_html, write_html
+from sureline.adapters.reports.drawing import curve_floor, percent, places
+from sureline.adapters.reports.html import render_html, write_html
 from sureline.application.report import (
     Curve,
     Headline,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 from sureline.application.ports.keys import Role
+from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import SignalSource
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.switch import Switch
@@ -46,6 +48,9 @@ slices:
 AGENT, REVIEWER, ADMIN, AUDITOR = Role.AGENT, Role.REVIEWER, Role.ADMIN, Role.AUDITOR
 
 
+Result = TypeVar("Result")
+
+
 @dataclass
 class HeldSwitch:
     """An environment without switches, until a test sets one."""
@@ -64,7 +69,7 @@ class Served:
     clock: FixedClock
     url: str
     keys: dict[Role, str] = field(default_factory=dict)
-    clients: dict[Role | None, httpx.Client] = field(default_factory=dict)
+    clients: dict[Any, httpx.Client] = field(default_factory=dict)
 
     def client(self, role: Role | None = AGENT, *, secret: str | None = None) -> httpx.Client:
         """Return a client with the key of a role, or with another secret, or without any."""
@@ -90,7 +95,13 @@ class Served:
         """Return the secret of a new key."""
         given = {"name": f"a {role}", "workspace": "default", "slices": (), **more}
         made = self.services.keys.create(role=role, at=self.clock.now(), **given)
-        return asyncio.run(made)[1]
+        return awaited(made)[1]
+
+
+def awaited(work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what asynchronous work returns, also where a loop is running (a browser's has one)."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @contextmanager
@@ -100,6 +111,7 @@ def serve(
     *,
     signals: Sequence[SignalSource] = (),
     policy: str | None = POLICY,
+    model_client: ModelClient | None = None,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
     """Run a server on a new store in `folder`.
@@ -107,10 +119,12 @@ def serve(
     `change` replaces some of the services that the server gets.
     """
     clock = FixedClock()
-    plugins = Plugins(signals=signals, clock=clock, hard_switch=HeldSwitch())
+    plugins = Plugins(
+        signals=signals, clock=clock, hard_switch=HeldSwitch(), model_client=model_client
+    )
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     if policy is not None:
-        asyncio.run(services.policies.introduce(policy))
+        awaited(services.policies.introduce(policy))
     with running(change(services), settings) as url:
         served = Served(services=services, clock=clock, url=url)
         served.keys.update((role, served.make_key(role)) for role in Role)

@@ -67,6 +67,24 @@ MAY = {
     ("GET", "/v1/reports/latest"): {REVIEWER, ADMIN, AUDITOR},
     ("GET", "/v1/audits"): {REVIEWER, ADMIN},
     ("GET", "/v1/audits/none"): {REVIEWER, ADMIN},
+    ("GET", "/v1/reviews"): {REVIEWER, ADMIN, AUDITOR},
+    ("GET", "/v1/reviews/none"): {REVIEWER, ADMIN, AUDITOR},
+    ("POST", "/v1/reviews/next"): {REVIEWER, ADMIN},
+    ("POST", "/v1/reviews/bulk"): {REVIEWER, ADMIN},
+    **{
+        ("POST", f"/v1/reviews/none/{act}"): {REVIEWER, ADMIN}
+        for act in (
+            "claim",
+            "heartbeat",
+            "release",
+            "decide",
+            "recheck",
+            "answer",
+            "escalate",
+            "skip",
+            "undo",
+        )
+    },
     ("GET", "/v1/logbook"): {REVIEWER, ADMIN, AUDITOR},
     ("GET", "/metrics"): {REVIEWER, ADMIN, AUDITOR},
 }

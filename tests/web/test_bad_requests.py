@@ -174,7 +174,7 @@ def test_nobody_unknown_has_a_body_read(shared: Served) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
+        ("GET", "/nothing", 404, "not_found"),
         ("GET", "/v1", 404, "not_found"),
         ("GET", "/v1/decisions/", 404, "not_found"),
         ("POST", "/v1/decisions/", 404, "not_found"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sureline.application.case import Case
 from sureline.application.encode import decode, encode_answer, encode_body, splice
@@ -10,9 +10,12 @@ from sureline.application.identify import Identity
 from sureline.application.measure import Measurements
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.gate.routing import Routing
+from sureline.core.gate.sampling import Purpose, is_sampled
+from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
+from sureline.core.values.review import ReviewRules
 from sureline.core.values.stratum import Stratum
 from sureline.errors import Conflict
 
@@ -88,6 +91,18 @@ def assemble(
     )
 
 
+def _rules(case: Case) -> ReviewRules:
+    """Return how the item is reviewed: by as many as the slice or the kind of action asks for."""
+    rules = case.policy.review
+    return replace(
+        rules,
+        approvals=max(rules.approvals, case.at_stake.approvals),
+        answer_first=is_sampled(
+            case.secret, Purpose.ANSWER_FIRST, case.id, case.policy.attention.answer_first
+        ),
+    )
+
+
 _NO_REVIEW = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})
 
 
@@ -127,4 +142,11 @@ def record_of(
         request=identity.request,
         vector=measured.vector,
         model_id=measured.model_id,
+        review=opened_review(
+            decision,
+            _rules(case),
+            submitted_by=case.proposal.submitted_by,
+            now=case.opened_at,
+        ),
+        retry_of=case.proposal.retry_of,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from sureline.application.mistakes import Mistakes
 from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.report import Curve
+from sureline.application.report_words import reviewed_sentence
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
 from sureline.core.learning.levers import Lever
@@ -18,6 +19,7 @@ from sureline.core.learning.slice_facts import Band, Share
 from sureline.core.learning.suggestions import Advice, Suggestion
 from sureline.core.statistics.brier_interval import BrierScore, brier_score
 from sureline.core.statistics.curves import Histogram
+from sureline.core.statistics.noisy_labels import CorrectedPrecision
 from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.smooth_ece import smooth_ece
 from sureline.core.statistics.tally import Tally
@@ -66,7 +68,8 @@ class SliceReport:
     thought). `held` is what is automated now, `sentence` says what the labels prove or lack.
     `before` is the composite on all labels that are a fair sample, `after` the calibrated value
     on labels that the map has not seen, None where there is no map. `right` counts correct labels
-    of that sample, `approved` people's answers to drafts; `labels` counts by origin. `opinions` is
+    of that sample, `approved` people's answers to drafts; `reviewed` is what these
+    amount to where people miss errors; `labels` counts by origin. `opinions` is
     what the labels say of judges and evaluators. `watch` is None where nobody watched.
     """
 
@@ -90,11 +93,17 @@ class SliceReport:
     labels: Mapping[str, int]
     right: Share
     approved: Share
+    reviewed: CorrectedPrecision
     routes: RouteRates
     mistakes: Mistakes
     clusters: RejectedClusters
     opinions: tuple[OpinionFacts, ...]
     watch: SliceWatch | None
+
+    @property
+    def reviewed_sentence(self) -> str:
+        """Return what people's answers state, and what they amount to."""
+        return reviewed_sentence(self.reviewed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,16 +10,19 @@ from typing import Any
 
 from sureline.application.answer import Answer
 from sureline.application.current import Current, Currents
-from sureline.application.encode import splice
+from sureline.application.encode import splice, with_output
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.switches import HardSwitch
+from sureline.application.review.desk import ReviewDesk
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
+from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal, Stakes
+from sureline.core.values.review import Review, ReviewKind, ReviewState
 from sureline.errors import NotFound, Refused, UnknownSlice
 
 
@@ -30,11 +33,16 @@ class Consumer:
     ledger: Ledger
     currents: Currents
     hard_switch: HardSwitch
+    desk: ReviewDesk
     clock: Clock
 
-    async def consume(self, workspace: str, decision_id: str) -> Answer:
-        """Mark the approval as used and return the decision.
+    async def consume(
+        self, workspace: str, decision_id: str, *, digest: str | None = None
+    ) -> Answer:
+        """Mark the approval as used and return the decision, its output as it was approved.
 
+        `digest` is that of the content that the caller means to use (`content_digest`); where it
+        is another than what was approved, that is put on record and nobody can use the approval.
         Raises NotFound, and Refused when it was not approved, was used before, is too old, or a
         switch has been turned on since.
         """
@@ -43,13 +51,18 @@ class Consumer:
             raise NotFound(f"there is no decision {decision_id!r}")
         if stored.answer is None:
             raise Refused("the payload of this decision was erased")
+        said = None
         if stored.route == Route.AUTO_APPROVE:
             await self._check_automatic(stored)
         else:
-            await self._check_reviewed(stored)
+            said = await self._check_reviewed(stored)
+        edited = None if said is None else said.edited
+        output = json.loads(stored.answer)["output"] if edited is None else json.loads(edited)
+        await self._check_content(stored, content_digest(output), said, digest)
         if not await self.ledger.consume(workspace, decision_id, self.clock.now()):
             raise Refused("this approval was used before; an approval is used once")
-        return Answer(splice(stored.body, stored.answer), created=False)
+        answer = stored.answer if edited is None else with_output(stored.answer, edited)
+        return Answer(splice(stored.body, answer), created=False)
 
     async def _check_automatic(self, stored: StoredDecision) -> None:
         """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
@@ -63,7 +76,9 @@ class Consumer:
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
         said = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
-        if said not in {None, Action.APPROVE}:
+        if said is not None and said.by == MISMATCH:
+            raise Refused(_VOID)
+        if said is not None and said.action is not Action.APPROVE:
             raise Refused("a person has rejected this output since")
         # A staged calibration and the earlier one both hold: the one that let it pass must still.
         if not any(_still_holds(stored, body, current, now) for current in held):
@@ -78,22 +93,81 @@ class Consumer:
         if switches:
             raise Refused(f"the switch {switches[0].scope} is on: {switches[0].reason}")
 
-    async def _check_reviewed(self, stored: StoredDecision) -> None:
+    async def _check_reviewed(self, stored: StoredDecision) -> Outcome:
+        """Return what a person said of the output; refuse unless that releases it."""
+        await self.desk.settle(stored.id)
+        item = await self.desk.store.get(stored.workspace, stored.id)
+        if item is not None and item.kind is ReviewKind.REVIEW:
+            _check_item(item)
         last = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
         if last is None:
             raise Refused("no person has approved this output")
-        if last is not Action.APPROVE:
-            raise Refused(f"the person's answer was {last}")
+        if last.action is Action.EXPIRED:
+            raise Refused("nobody decided about this output in time; that is no approval")
+        if last.by == MISMATCH:
+            raise Refused(_VOID)
+        if last.action is not Action.APPROVE and last.edited is None:
+            raise Refused(f"the person's answer was {last.action}")
+        return last
+
+    async def _check_content(
+        self, stored: StoredDecision, digest: str, said: Outcome | None, meant: str | None
+    ) -> None:
+        """Refuse unless what is handed out was approved, and is what the caller means to use."""
+        if said is not None and said.content is not None and said.content != digest:
+            raise Refused("what is stored is not what was approved; nothing is handed out")
+        if meant is None or meant == digest:
+            return
+        await self.ledger.record_outcome(
+            Outcome(
+                id=f"mismatch-{stored.id}-{meant[:16]}",
+                workspace=stored.workspace,
+                decision_id=stored.id,
+                action=Action.ESCALATE,
+                correct=None,
+                source=OutcomeSource.REVIEW,
+                by=MISMATCH,
+                anchored=True,
+                recorded_at=self.clock.now(),
+                content=meant,
+            )
+        )
+        raise Refused(
+            "what is to be used is not what was approved; that is on record, and this approval "
+            "cannot be used any more"
+        )
+
+
+_VOID = "this approval was tried on other content and cannot be used any more"
+MISMATCH = "content_mismatch"
+"""Who is said to object where other content was to be used than what was approved."""
+
+
+def _check_item(item: Review) -> None:
+    """Refuse what the queue has not released; raises Refused.
+
+    Where several must approve, only what they said in the queue counts.
+    """
+    if item.state.is_open:
+        left = item.rules.approvals - len(item.approvals)
+        more = f"; {left} more must" if item.approvals else ""
+        raise Refused(f"no person has approved this output yet{more}")
+    if not item.released:
+        raise Refused("the verdict can still be taken back; ask again in a moment")
+    if item.state is ReviewState.SUPERSEDED:
+        raise Refused("another attempt took the place of this output")
+    if item.rules.approvals > 1 and len(item.approvals) < item.rules.approvals:
+        raise Refused(f"{item.rules.approvals} people must approve this output, in the queue")
 
 
 _RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
 """Whose approval releases an output; an imported label does not."""
 
 
-def _last_word(outcomes: Sequence[Outcome]) -> Action | None:
+def _last_word(outcomes: Sequence[Outcome]) -> Outcome | None:
     """Return the newest answer that counts: any objection, and a reviewer's or auditor's yes."""
     said = [
-        outcome.action
+        outcome
         for outcome in outcomes
         if outcome.action is not Action.SKIP
         and (outcome.action is not Action.APPROVE or outcome.source in _RELEASING)

@@ -49,6 +49,8 @@ class Decider:
     """False for a log whose rows somebody chose: their labels certify nothing (G23)."""
     can_wait: bool = False
     """True for a log: what a provider's fault kept from being measured is not recorded."""
+    queues: bool = True
+    """False for a log: nobody waits for what was decided elsewhere long ago."""
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
@@ -87,6 +89,8 @@ class Decider:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 3)
         decision = assemble(case, measured, assessed, routing, elapsed_ms=elapsed_ms)
         record = record_of(decision, case, identity, measured, routing, stratum)
+        if not self.queues:
+            record = replace(record, review=None, retry_of=None)
         stored = await self.ledger.append(record)
         if case.answers:
             details = [one.detail for one in assessed.signals]

@@ -180,6 +180,7 @@ class LogImport:
             currents=LogOnlyCurrents(self.decider.currents),
             representative=self.labelled is Labelled.ALL,
             can_wait=True,
+            queues=False,
         )
         outage = Outage()
         names = tuple(dict.fromkeys(self.mapped.columns.values()))

@@ -257,7 +257,8 @@ class SignalImport:
             model_id=None,
         )
         decision = assemble(case, measured, assessed, routing, elapsed_ms=0.0)
-        return record_of(decision, case, read.identity, measured, routing, stratum)
+        record = record_of(decision, case, read.identity, measured, routing, stratum)
+        return replace(record, review=None)  # nobody waits for what was decided elsewhere
 
 
 def _said(row: PastRow) -> dict[str, Any]:

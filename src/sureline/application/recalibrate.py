@@ -14,10 +14,12 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Activation, Registry
+from sureline.application.review.reviewers import Reviewers
 from sureline.application.stored_calibration import active_calibration
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.calibrate import SliceCalibration as SliceCalibration
 from sureline.core.learning.calibrate import SliceLabels, calibrate
+from sureline.core.learning.labels import without
 from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.certificate import Demand, Provenance
 from sureline.core.statistics.map_json import map_to_json
@@ -60,6 +62,7 @@ class Recalibrator:
     policies: PolicyBook
     clock: Clock
     workspace: str
+    reviewers: Reviewers | None = None
 
     async def recalibrate(self) -> Calibration:
         """Certify every slice from its labels and store the result as a proposal."""
@@ -153,16 +156,26 @@ class Recalibrator:
         return datetime.fromisoformat(before["created_at"]), before["maps"]
 
     async def _labels(self, policy: Policy, now: datetime) -> dict[str, Sequence[LabelCount]]:
-        """Return each slice's labels of its present measurement, in its window."""
+        """Return each slice's labels of its present measurement, in its window.
+
+        Those of people who were shown not to look are no evidence, and left out.
+        """
+        unseen = {} if self.reviewers is None else await self.reviewers.inattentive()
         return {
-            key: await self.ledger.label_counts(
-                self.workspace,
-                key,
-                policy.measurement_hashes[key],
-                since_week=_first_week(policy, key, now),
-            )
+            key: await self._counted(policy, key, _first_week(policy, key, now), unseen)
             for key in sorted(policy.slices)
         }
+
+    async def _counted(
+        self, policy: Policy, key: str, since_week: int, unseen: Mapping[str, Sequence[str]]
+    ) -> Sequence[LabelCount]:
+        of = (self.workspace, key, policy.measurement_hashes[key])
+        rows = await self.ledger.label_counts(*of, since_week=since_week)
+        for name, slices in unseen.items():
+            if self.reviewers is not None and (not slices or key in slices):
+                given = self.reviewers.planted.labels_by(*of, since_week=since_week, by=name)
+                rows = without(rows, await given)
+        return rows
 
     async def _given(
         self, policy: Policy, labels: Mapping[str, Sequence[LabelCount]], now: datetime

@@ -42,8 +42,10 @@ from sureline.core.learning.suggestions import (
     Suggestion,
     suggest,
 )
+from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
+from sureline.core.statistics.noisy_labels import corrected_precision
 from sureline.core.values.periods import day_number, first_day_of, week_number
 from sureline.core.values.policy import Mode
 
@@ -123,7 +125,14 @@ class Reporter:
             watch=watch,
             now=now,
             activate=activate,
+            detection=await self._detection(key),
         )
+
+    async def _detection(self, slice_key: str) -> Detection:
+        """Return how many planted errors people noticed in a slice."""
+        reviewers = self.recalibrator.reviewers
+        found = None if reviewers is None else await reviewers.detection(slice_key)
+        return found or Detection.of_nothing()
 
     async def _slice(self, of: SliceSources) -> SliceReport:
         one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
@@ -158,6 +167,7 @@ class Reporter:
             labels=one.labels,
             right=facts.right,
             approved=facts.approved,
+            reviewed=corrected_precision(facts.approved.part, facts.approved.whole, of.detection),
             routes=route_rates(of.days),
             mistakes=mistakes,
             clusters=await clusters.read(one.slice_key, policy),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -15,6 +15,7 @@ from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import JUDGED, UNJUDGED, SliceCalibration, table_of
 from sureline.core.learning.levers import LeverFacts
 from sureline.core.learning.slice_facts import Band, Share, SliceFacts
+from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import BINS, edge, edges_of
 from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.tally import Tally
@@ -35,7 +36,8 @@ SELF_REPORT = "self_report"
 class SliceSources:
     """One slice's policy, counts and calibration, and the threshold in force.
 
-    `activate` is the command that makes the calibration current, None where it is.
+    `activate` is the command that makes the calibration current, None where it is. `detection` is
+    how many planted errors people noticed.
     """
 
     policy: SlicePolicy
@@ -48,6 +50,7 @@ class SliceSources:
     watch: SliceWatch | None
     now: datetime
     activate: str | None
+    detection: Detection = field(default_factory=Detection.of_nothing)
 
 
 def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
@@ -69,10 +72,15 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         ),
         corrections=mistakes.corrections,
         corrected=mistakes.corrected,
+        honeypots=_honeypots(of.detection),
         tripped=_tripped(of.watch),
         labels_missing=missing,
         human_only=of.policy.mode is Mode.HUMAN_ONLY,
     )
+
+
+def _honeypots(found: Detection) -> Share | None:
+    return Share(part=found.caught, whole=found.shown) if found.shown else None
 
 
 def _tripped(watch: SliceWatch | None) -> Share | None:

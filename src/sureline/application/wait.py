@@ -1,19 +1,24 @@
-"""Wait for a person: the minimal side of reviewing, until there is a queue."""
+"""Wait for a person's verdict (R11)."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.ledger import Ledger, StoredDecision
+from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.reviewed import Reviewed
 from sureline.core.values.outcome import Action, Outcome
+from sureline.core.values.review import Review, ReviewKind
 from sureline.errors import NotFound
 
 POLL_SECONDS = 0.25
 """How often the store is asked for an answer."""
 
-_SETTLING = frozenset({Action.APPROVE, Action.REJECT, Action.EDIT})
+_SETTLING = frozenset({Action.APPROVE, Action.REJECT, Action.EDIT, Action.EXPIRED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,19 +26,54 @@ class Waiter:
     """Lets an agent wait for the answer to its proposal (R11)."""
 
     ledger: Ledger
+    desk: ReviewDesk
     clock: Clock
 
-    async def wait(self, workspace: str, decision_id: str, seconds: float) -> Outcome | None:
-        """Return the newest settling answer, or None after `seconds`. Raises NotFound."""
-        if await self.ledger.decision(workspace, decision_id) is None:
+    async def wait(self, workspace: str, decision_id: str, seconds: float) -> Reviewed:
+        """Return the newest answer, or how things stand after `seconds`. Raises NotFound.
+
+        A verdict that can still be taken back is not handed out yet. One that nobody gave in time
+        is answered as `expired`, which is no rejection by a person. Where another attempt took
+        its place, no answer is waited for.
+        """
+        stored = await self.ledger.decision(workspace, decision_id)
+        if stored is None:
             raise NotFound(f"there is no decision {decision_id!r}")
         deadline = self.clock.monotonic() + seconds
         while True:
-            outcomes = await self.ledger.outcomes(workspace, decision_id)
-            settled = [outcome for outcome in outcomes if outcome.action in _SETTLING]
-            if settled:
-                return settled[-1]
+            found = await self._reviewed(stored)
             left = deadline - self.clock.monotonic()
-            if left <= 0:
-                return None
+            if found.is_over or left <= 0:
+                return found
             await asyncio.sleep(min(POLL_SECONDS, left))
+
+    async def _reviewed(self, stored: StoredDecision) -> Reviewed:
+        await self.desk.settle(stored.id)
+        item = await self.desk.store.get(stored.workspace, stored.id)
+        outcomes = await self.ledger.outcomes(stored.workspace, stored.id)
+        settling = [one for one in outcomes if one.action in _SETTLING]
+        outcome = settling[-1] if settling and not _is_awaited(item) else None
+        found = Reviewed(
+            decision_id=stored.id, state=None if item is None else item.state, outcome=outcome
+        )
+        if not found.approved or outcome is None:
+            return found
+        return Reviewed(
+            decision_id=found.decision_id,
+            state=found.state,
+            outcome=outcome,
+            output=_released(stored, outcome),
+        )
+
+
+def _is_awaited(item: Review | None) -> bool:
+    """Tell whether people have not said their last word: what one of several said is none."""
+    if item is None or item.kind is ReviewKind.AUDIT:
+        return False
+    return item.state.is_open or not item.released
+
+
+def _released(stored: StoredDecision, outcome: Outcome) -> Any:
+    if outcome.edited is not None:
+        return json.loads(outcome.edited)
+    return None if stored.answer is None else json.loads(stored.answer)["output"]

@@ -14,6 +14,8 @@ from sureline.application.models_seen import ModelWatch
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.reviewers import Reviewers
 from sureline.application.wait import Waiter
 from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
@@ -21,6 +23,7 @@ from sureline.bootstrap.opinions import judge_of, model_client_of, opinion_sourc
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.services import Services
 from sureline.config import store_url as default_store_url
+from sureline.core.checks.result import Validator
 
 
 def open_services(
@@ -40,6 +43,7 @@ def open_services(
     store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
+    desk = _desk(store, currents, plugins, workspace)
     client = model_client_of(plugins)
     return Services(
         store=store,
@@ -55,6 +59,7 @@ def open_services(
             ledger=store.ledger,
             currents=currents,
             hard_switch=plugins.hard_switch,
+            desk=desk,
             clock=plugins.clock,
         ),
         labeller=Labeller(
@@ -66,11 +71,30 @@ def open_services(
             policies=policies,
             clock=plugins.clock,
             workspace=workspace,
+            reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
         ),
-        waiter=Waiter(ledger=store.ledger, clock=plugins.clock),
+        desk=desk,
+        waiter=Waiter(ledger=store.ledger, desk=desk, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
     )
+
+
+def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> ReviewDesk:
+    """Wire the desk at which people review."""
+    return ReviewDesk(
+        store=store.reviews,
+        ledger=store.ledger,
+        currents=currents,
+        clock=plugins.clock,
+        workspace=workspace,
+        validators=_validators(plugins),
+        planted=store.planted,
+    )
+
+
+def _validators(plugins: Plugins) -> dict[str, Validator]:
+    return {name: validator_for_model(model) for name, model in plugins.models.items()}
 
 
 def _policies(store: Store, workspace: str, plugins: Plugins) -> PolicyBook:
@@ -96,7 +120,7 @@ def _decider(
             sources=plugins.signals,
             opinions=opinion_sources(plugins, client),
             history=open_history(store, plugins, workspace),
-            validators={name: validator_for_model(model) for name, model in plugins.models.items()},
+            validators=_validators(plugins),
         ),
         judge=judge_of(plugins, client),
         models=ModelWatch(registry=store.registry, clock=plugins.clock, workspace=workspace),

@@ -30,6 +30,13 @@ from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
+from sureline.application.review.answer_first import AnswerFirst
+from sureline.application.review.attention_sweep import AttentionSweep
+from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.double_review import SecondLooks
+from sureline.application.review.golden import GoldenSet
+from sureline.application.review.honeypots import Planter
+from sureline.application.review.reviewers import Reviewers
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
 from sureline.bootstrap.histories import check_cases, embedding_models
@@ -56,6 +63,7 @@ class Services:
     consumer: Consumer
     labeller: Labeller
     recalibrator: Recalibrator
+    desk: ReviewDesk
     waiter: Waiter
     workspace: str
     plugins: Plugins
@@ -105,6 +113,52 @@ class Services:
         """Return what draws up the calibration report."""
         cases = self.store.cases
         return Reporter(recalibrator=self.recalibrator, watcher=self.watcher, cases=cases)
+
+    @property
+    def attention(self) -> AttentionSweep:
+        """Return what plants known errors, opens second looks and forgets old figures."""
+        store, workspace, secret = self.store, self.workspace, self.decider.secret
+        return AttentionSweep(
+            planter=Planter(
+                planted=store.planted,
+                policies=self.policies,
+                clock=self.clock,
+                secret=secret,
+                new_id=self.plugins.new_id,
+                workspace=workspace,
+            ),
+            second_looks=SecondLooks(
+                planted=store.planted,
+                reviews=store.reviews,
+                ledger=self.ledger,
+                currents=self.currents,
+                clock=self.clock,
+                secret=secret,
+                new_id=self.plugins.new_id,
+                workspace=workspace,
+            ),
+            reviewers=self.reviewers,
+        )
+
+    @property
+    def reviewers(self) -> Reviewers:
+        """Return what tells how people work."""
+        return Reviewers(planted=self.store.planted, clock=self.clock, workspace=self.workspace)
+
+    @property
+    def answer_first(self) -> AnswerFirst:
+        """Return what takes answers that are given before the output is shown."""
+        return AnswerFirst(
+            planted=self.store.planted,
+            reviews=self.store.reviews,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def golden(self) -> GoldenSet:
+        """Return what editors corrected."""
+        return GoldenSet(planted=self.store.planted, workspace=self.workspace)
 
     @property
     def jobs(self) -> Jobs:

@@ -36,6 +36,13 @@ COMMANDS = {
     ),
     "import": Entry("sureline.cli.import_:import_", "Take in a log of past outputs and labels."),
     "outcome": Entry("sureline.cli.outcome:outcome", "Record what a person did with an output."),
+    "review": Entry("sureline.cli.review:review_app", "Work through what the gate sent to people."),
+    "reviewers": Entry(
+        "sureline.cli.reviewers:reviewers", "See whether people look at what they approve."
+    ),
+    "golden": Entry(
+        "sureline.cli.golden:golden_app", "Take what editors corrected as cases to try."
+    ),
     "audit": Entry(
         "sureline.cli.audit:audit_app", "Answer the random sample of what was automated."
     ),
@@ -75,6 +82,7 @@ COMMANDS = {
     ),
     "keys": Entry("sureline.cli.keys:keys_app", "Make and revoke the server's API keys."),
     "serve": Entry("sureline.cli.serve:serve", "Answer over HTTP."),
+    "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),
     "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
     "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
 }

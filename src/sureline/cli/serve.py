@@ -10,7 +10,14 @@ from typing import Annotated
 import typer
 
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import JobThread, Services, open_services, policy_thread
+from sureline.bootstrap import (
+    JobThread,
+    Services,
+    delivery_thread,
+    open_services,
+    policy_thread,
+    sweep_thread,
+)
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
@@ -26,6 +33,10 @@ def serve(
     jobs: Annotated[
         bool,
         typer.Option("--jobs/--no-jobs", help="Run the periodic jobs too (`sureline jobs list`)."),
+    ] = True,
+    deliver: Annotated[
+        bool,
+        typer.Option("--deliver/--no-deliver", help="Tell the channels (`sureline outbox`)."),
     ] = True,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
@@ -59,6 +70,8 @@ def serve(
             with (
                 JobThread(services.jobs) if jobs else nullcontext(),
                 policy_thread(services, policy, note) if policy else nullcontext(),
+                sweep_thread(services),
+                delivery_thread(services) if deliver else nullcontext(),
             ):
                 HttpServer(create_app(services)).run(sockets=[listener])
     finally:

@@ -60,9 +60,14 @@ class Access:
         return key
 
 
+def may_see(key: ApiKey, slice_key: str) -> bool:
+    """Tell whether the key is bound to no slices, or to this one too."""
+    return not key.slices or slice_key in key.slices
+
+
 def check_slice(key: ApiKey, slice_key: str) -> None:
     """Raise Forbidden if the key is bound to other slices."""
-    if key.slices and slice_key not in key.slices:
+    if not may_see(key, slice_key):
         raise Forbidden(f"this key is bound to other slices than {slice_key!r}")
 
 

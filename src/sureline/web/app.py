@@ -21,16 +21,46 @@ from sureline.web.api import (
     outcomes,
     policies,
     reports,
-    slices,
+    reviews,
     switches,
 )
+from sureline.web.api import slices as slice_operations
 from sureline.web.boundary import Boundary
 from sureline.web.context import ServerContext
 from sureline.web.endpoint import Endpoint
 from sureline.web.openapi import describe
 from sureline.web.operation import Answer, Call, Operation
+from sureline.web.pages import (
+    confident_rejects,
+    dashboard,
+    decision_page,
+    inbox,
+    logbook_page,
+    policy_pages,
+    review,
+    sign_in,
+    slices,
+    static_files,
+    switch_page,
+)
+from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
 from sureline.web.settings import ServerSettings
+
+PAGES: tuple[Page, ...] = (
+    *inbox.PAGES,
+    *review.PAGES,
+    *dashboard.PAGES,
+    *slices.PAGES,
+    *confident_rejects.PAGES,
+    *policy_pages.PAGES,
+    *switch_page.PAGES,
+    *decision_page.PAGES,
+    *logbook_page.PAGES,
+    *sign_in.PAGES,
+    *static_files.PAGES,
+)
+"""What people see; an address's methods stand together."""
 
 DESCRIPTION_PATH = "/openapi.json"
 
@@ -38,9 +68,10 @@ OPERATIONS: tuple[Operation, ...] = (
     *decisions.OPERATIONS,  # first: the address that is asked most is found soonest
     *outcomes.OPERATIONS,
     *audits.OPERATIONS,
+    *reviews.OPERATIONS,
     *switches.OPERATIONS,
     *policies.OPERATIONS,
-    *slices.OPERATIONS,
+    *slice_operations.OPERATIONS,
     *calibrations.OPERATIONS,
     *reports.OPERATIONS,
     *logbook.OPERATIONS,
@@ -60,6 +91,10 @@ class HttpApp:
         routes = [
             Route(path, Endpoint(context, {one.method: one for one in group}), name=path)
             for path, group in groupby(operations, key=attrgetter("path"))
+        ]
+        routes += [
+            Route(path, PageEndpoint(context, tuple(group)), name=path)
+            for path, group in groupby(PAGES, key=attrgetter("path"))
         ]
         self.router = Router(routes, redirect_slashes=False, default=_nothing_here)
         self._fixed = {route.path: route for route in routes if "{" not in route.path}

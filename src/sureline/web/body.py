@@ -39,6 +39,13 @@ class BodyReader:
             return read_object(body)
         return await asyncio.to_thread(_read_large, body, self._settings.values)
 
+    async def form(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+        """Return the body of a form. Raises as `json_object` does."""
+        media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if media_type != b"application/x-www-form-urlencoded":
+            raise WrongMediaType("a form is sent as application/x-www-form-urlencoded")
+        return await self._receive(headers, receive)
+
     async def _receive(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
         self._check_size(_declared(headers))
         try:

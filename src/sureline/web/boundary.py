@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sureline.errors import StoreError, SurelineError
 from sureline.web.faults import ClientGone
 from sureline.web.metrics import UNKNOWN_PATH, Metrics
+from sureline.web.pages.error_page import as_page
 from sureline.web.problems import internal_error, problem_of
 from sureline.web.reply import Reply
 
@@ -38,10 +39,10 @@ class Boundary:
         except ClientGone:
             return
         except SurelineError as error:
-            await _answer(sent, _reply_to(error))
+            await _answer(sent, as_page(scope, _reply_to(error)))
         except Exception as error:  # noqa: BLE001 - the last boundary before the network
             logger.error("%s", _safe_trace(error))  # noqa: TRY400 - the trace quotes no message
-            await _answer(sent, internal_error())
+            await _answer(sent, as_page(scope, internal_error()))
         self._count(scope, sent.status)
 
     def _count(self, scope: Scope, status: int) -> None:

@@ -7,15 +7,20 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from sureline.application.calibration_report import CalibrationReport
 from sureline.bootstrap import Services
 from sureline.web.access import Access
 from sureline.web.body import BodyReader
+from sureline.web.kept_report import KeptReport
 from sureline.web.load import Seats
 from sureline.web.metrics import Metrics
 from sureline.web.rate_limit import RateLimit
 from sureline.web.settings import ServerSettings
 
 Result = TypeVar("Result")
+
+SIGN_INS_PER_SECOND, SIGN_INS_AT_ONCE = 1.0, 60.0
+"""Of one address; behind a proxy all people share one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +30,12 @@ class ServerContext:
     services: Services
     settings: ServerSettings
     access: Access
+    sign_ins: RateLimit
     bodies: BodyReader
     deciding: Seats
     waiting: Seats
     long_work: Seats
+    kept_report: KeptReport
     metrics: Metrics
     closing: asyncio.Event
 
@@ -48,16 +55,30 @@ class ServerContext:
                 workspace=services.workspace,
                 seconds=settings.key_seconds,
             ),
+            sign_ins=RateLimit(
+                services.clock, per_second=SIGN_INS_PER_SECOND, burst=SIGN_INS_AT_ONCE
+            ),
             bodies=BodyReader(settings),
             deciding=Seats(settings.deciding),
             waiting=Seats(settings.waiting),
             long_work=Seats(1),
+            kept_report=KeptReport(services.clock),
             metrics=Metrics(),
             closing=asyncio.Event(),
         )
         context.metrics.deciding.set_function(lambda: context.deciding.taken)
         context.metrics.waiting.set_function(lambda: context.waiting.taken)
         return context
+
+    async def report(self) -> CalibrationReport | None:
+        """Return a report of the last minute for pages; None while the first is drawn up.
+
+        Raises PolicyError.
+        """
+        mark = await self.services.registry.activation_mark()
+        return await self.kept_report.latest(
+            lambda: self.off_loop(self.services.reporter.report), mark
+        )
 
     async def off_loop(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Run work that computes for long on a loop of its own, one at a time.

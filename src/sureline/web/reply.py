@@ -12,7 +12,7 @@ from sureline.core.canonical import json_bytes
 
 JSON = b"application/json"
 
-_ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+_ALWAYS = ((b"x-content-type-options", b"nosniff"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Reply:
     status: int = 200
     media_type: bytes = JSON
     headers: Sequence[tuple[bytes, bytes]] = ()
+    cache: bytes = b"no-store"
 
     @classmethod
     def json(cls, value: Any, *, status: int = 200) -> Reply:
@@ -34,6 +35,7 @@ class Reply:
         headers = [
             (b"content-type", self.media_type),
             (b"content-length", b"%d" % len(self.body)),
+            (b"cache-control", self.cache),
             *_ALWAYS,
             *self.headers,
         ]

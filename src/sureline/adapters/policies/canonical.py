@@ -9,6 +9,7 @@ from typing import Any
 from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
+from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.core.canonical import canonical_json
 from sureline.core.opinions import evaluation_prompt, generation_prompt, judge_prompt
@@ -44,23 +45,29 @@ WITHOUT_EFFECT = frozenset({"allow_same_model", "must_pass_canaries"})
 
 
 def canonical_content(
-    slices: Mapping[str, SliceSettings], classes: Mapping[str, ActionClassSettings]
+    slices: Mapping[str, SliceSettings],
+    classes: Mapping[str, ActionClassSettings],
+    notifications: NotificationSettings | None = None,
 ) -> dict[str, Any]:
     """Return the policy as JSON values: what is hashed, stored, shown and compared.
 
     It is itself a policy in the file's own keys, needing no other file.
     """
-    return {
+    content: dict[str, Any] = {
         "version": VERSION,
         "action_classes": {
             name: {
                 "stakes": one.stakes,
                 "human": "always" if one.always_human else "by_confidence",
+                **({"approvals": one.approvals} if one.approvals > 1 else {}),
             }
             for name, one in sorted(classes.items())
         },
         "slices": {key: _slice_content(one) for key, one in sorted(slices.items())},
     }
+    if notifications is not None:
+        content["notifications"] = notifications.model_dump()
+    return content
 
 
 def content_hash(text: bytes) -> str:

@@ -65,6 +65,8 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         consistency=ConsistencyPolicy(**consistency.model_dump()) if consistency else None,
         hypothesis=_hypothesis(settings.hypothesis),
         cosmetic_fields=tuple(settings.cosmetic_fields),
+        review=settings.review.rules(four_eyes=settings.four_eyes),
+        attention=settings.review.shares(),
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 
@@ -72,7 +74,12 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
 def frozen_classes(classes: Mapping[str, ActionClassSettings]) -> dict[str, ActionClass]:
     """Return the action classes as the core's values."""
     return {
-        name: ActionClass(name=name, stakes=Stakes(one.stakes), human=one.always_human)
+        name: ActionClass(
+            name=name,
+            stakes=Stakes(one.stakes),
+            human=one.always_human,
+            approvals=one.approvals,
+        )
         for name, one in sorted(classes.items())
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -21,6 +22,7 @@ from sureline.adapters.policies.consistency import Consistency
 from sureline.adapters.policies.explain import explain, validated
 from sureline.adapters.policies.faults import Faults, shown, unknown_key
 from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
+from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.references import References
 from sureline.adapters.policies.setting import is_name
 from sureline.adapters.policies.settings import SliceSettings
@@ -36,6 +38,7 @@ TOP_KEYS = {
     "defaults": "a mapping of settings",
     "action_classes": "a mapping of action classes",
     "slices": "a mapping of slices",
+    "notifications": "a mapping of settings",
 }
 
 
@@ -84,6 +87,7 @@ def policy_from_canonical(text: str) -> Policy:
             name: ActionClassSettings.model_validate(one)
             for name, one in content["action_classes"].items()
         }
+        told = NotificationSettings.model_validate(content.get("notifications", {}))
     except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"the stored policy cannot be read: {error}") from error
     return Policy(
@@ -92,6 +96,7 @@ def policy_from_canonical(text: str) -> Policy:
         action_classes=frozen_classes(classes),
         measurement_hashes={key: measurement_hash(content["slices"][key]) for key in slices},
         raw=content,
+        notifications=told.notifications(),
     )
 
 
@@ -132,6 +137,7 @@ class _File:
         return canonical_content(
             {key: one for key, one in slices.items() if one is not None},
             {name: one for name, one in classes.items() if one is not None},
+            self._notifications(slices),
         )
 
     def _version(self) -> None:
@@ -163,6 +169,27 @@ class _File:
             name: validated(ActionClassSettings, node, self._faults)
             for name, node in self._section("action_classes").items()
         }
+
+    def _notifications(self, slices: Container[str]) -> NotificationSettings | None:
+        """Return who is told what; a slice that is named there must be one."""
+        node = self._root.entries.get("notifications")
+        if node is None or node.value is None:
+            return None
+        if not isinstance(node.value, dict):
+            self._faults.add(node, f"expected a mapping of settings, found {shown(node.plain())}")
+            return None
+        told = validated(NotificationSettings, node, self._faults)
+        for index, one in enumerate(told.fields if told else ()):
+            self._check_known(node.deepest(("fields", index, "slice"))[0], one.slice, slices)
+        for index, channel in enumerate(told.channels if told else ()):
+            for place, key in enumerate(channel.slices):
+                steps = ("channels", index, "slices", place)
+                self._check_known(node.deepest(steps)[0], key, slices)
+        return told
+
+    def _check_known(self, node: Node, key: str, slices: Container[str]) -> None:
+        if key not in slices:
+            self._faults.add(node, f'there is no slice "{key}"')
 
     def _defaults(self) -> Node | None:
         self._section("defaults")

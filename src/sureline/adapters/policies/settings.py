@@ -21,6 +21,7 @@ from sureline.adapters.policies.model_settings import (
     JudgeSettings,
     SelfEvaluationSettings,
 )
+from sureline.adapters.policies.review_settings import ReviewSettings
 from sureline.adapters.policies.setting import (
     FIELDS,
     RATE,
@@ -260,4 +261,7 @@ class SliceSettings(Settings):
         [],
         expected=FIELDS,
         meaning="Fields whose edit does not make an output count as wrong.",
+    )
+    review: ReviewSettings = setting(
+        ReviewSettings(), expected="a mapping", meaning="How people review this slice."
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sureline.application.report import Curve, ReportData
-from sureline.core.values.threshold_text import threshold_text
-
-_TEMPLATES = Path(__file__).parent / "templates"
-_FLOORS = (0.95, 0.9, 0.8, 0.7, 0.5)
+from sureline.adapters.reports.drawing import FIGURES_CSS, FOLDER, curve_floor, teach
+from sureline.application.report import ReportData
 
 
 def render_html(data: ReportData) -> str:
@@ -29,41 +26,15 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = percent
-    environment.filters["places"] = places
-    environment.filters["thin"] = thin
-    environment.filters["threshold"] = threshold_text
-    environment.globals["curve_floor"] = curve_floor
-    style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
+    teach(environment)
+    style = "".join(
+        file.read_text(encoding="utf-8") for file in (FOLDER / "report.css", FIGURES_CSS)
+    )
     html = environment.get_template(template).render(**values, style=style)
     return html.replace(" %", "\N{NO-BREAK SPACE}%")
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """Write a share as a percentage, and nothing measured as a dash."""
-    return "–" if share is None else f"{100 * share:.{digits}f} %"
-
-
-def places(value: float | None, digits: int = 3) -> str:
-    """Write a number with fixed decimals, and nothing measured as a dash."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def thin(rows: Sequence[Any], most: int) -> list[Any]:
-    """Keep at most `most` rows, evenly spread, the first and the last among them."""
-    if len(rows) <= most:
-        return list(rows)
-    return [rows[round(i * (len(rows) - 1) / (most - 1))] for i in range(most)]
-
-
-def curve_floor(curves: Sequence[Curve], target: float) -> float:
-    """Choose the lowest precision that the risk-coverage figures show, so that all of it fits."""
-    shown = [point.precision for curve in curves for point in curve.points]
-    lowest = min([*shown, round(target - 0.05, 6)])
-    return next((floor for floor in _FLOORS if floor <= lowest), 0.0)

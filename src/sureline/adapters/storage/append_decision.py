@@ -13,6 +13,7 @@ from sqlalchemy import bindparam, select
 from sureline.adapters.storage.count_opinions import ADD_OPINIONS, OpinionCounter
 from sureline.adapters.storage.count_tables import route_counts, score_counts
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.queued import open_reviews
 from sureline.adapters.storage.statement import LISTED, adding, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
@@ -138,6 +139,7 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
     transaction.run_many(INSERT_DECISION, rows)
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
+    open_reviews(transaction, records)
     _count(transaction, records)
     return places
 

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, delete, select, union
 
 from sureline.adapters.storage.labels import BY_DECISION, labelled
 from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.queued import forget_reviews
 from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import erasures, outcomes, payloads, vectors
@@ -91,6 +92,7 @@ class ErasePayload:
         if found is None:
             raise NotFound(f"there is no decision {self.decision_id!r} in this workspace")
         decision = labelled(found)
+        forget_reviews(transaction, self.workspace, self.decision_id)
         comments = transaction.all(_OUTCOMES, (self.workspace, self.decision_id))
         rows = [
             seq

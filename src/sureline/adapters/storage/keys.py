@@ -47,6 +47,11 @@ _ALL = compiled(
     .where(api_keys.c.workspace == bindparam("workspace"))
     .order_by(api_keys.c.created_at, api_keys.c.id)
 )
+_BY_ID = compiled(
+    select(*_COLUMNS).where(
+        api_keys.c.workspace == bindparam("workspace"), api_keys.c.id == bindparam("id")
+    )
+)
 _REVOKE = compiled(
     update(api_keys)
     .values(revoked_at=bindparam("at"))
@@ -114,6 +119,11 @@ class SqlKeys:
                 key = _api_key(columns)
                 return None if key.revoked_at is not None else key
         return None
+
+    async def get(self, workspace: str, key_id: str) -> ApiKey | None:
+        """Return a key by its id, revoked or not, or None."""
+        rows = self._database.fetch(_BY_ID, (workspace, key_id))
+        return _api_key(rows[0]) if rows else None
 
     async def all(self, workspace: str) -> Sequence[ApiKey]:
         """Return the workspace's keys, oldest first, revoked ones included."""

@@ -13,6 +13,7 @@ from sqlalchemy import and_, bindparam, select
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
 from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
 from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import outcomes, payloads
 from sureline.adapters.storage.transaction import STREAM, Transaction
@@ -33,6 +34,8 @@ _COLUMNS = (
     outcomes.c.edited_fields,
     outcomes.c.payload_digest,
     payloads.c.answer,
+    payloads.c.request,
+    outcomes.c.content,
 )
 _STORED = select(*_COLUMNS).select_from(
     outcomes.outerjoin(
@@ -66,7 +69,9 @@ def stored_outcome(row: tuple[Any, ...]) -> Outcome:
         anchored=bool(row[7]),
         recorded_at=from_micros(row[8]),
         edited_fields=tuple(json.loads(row[9])),
-        comment=None if row[11] is None else row[11].decode("utf-8"),
+        comment=row[11].decode("utf-8") if row[11] else None,
+        edited=row[12] or None,
+        content=row[13],
     )
 
 
@@ -97,6 +102,7 @@ class RecordOutcome:
                 mark=mark,
             )
             set_label(transaction, label)
+        close_reviews(transaction, outcome)
         return True
 
 
@@ -114,7 +120,9 @@ def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple
         outcome.by,
         outcome.anchored,
         outcome.edited_fields,
+        outcome.content,
         None if erased else outcome.comment,
+        None if erased else outcome.edited,
     )
 
 
@@ -131,6 +139,7 @@ def fields_of(outcome: Outcome) -> dict[str, FieldValue]:
         "anchored": int(outcome.anchored),
         "recorded_at": to_micros(outcome.recorded_at),
         "edited_fields": _listed(outcome.edited_fields),
+        "content": outcome.content,
     }
 
 
@@ -141,9 +150,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def _insert(transaction: Transaction, outcome: Outcome) -> int:
     fields = fields_of(outcome)
-    if outcome.comment is None:
+    if not outcome.comment and outcome.edited is None:
         return transaction.chain("outcome", fields).seq
-    salt, comment = os.urandom(SALT_BYTES), outcome.comment.encode("utf-8")
-    head = transaction.chain("outcome", fields, payload_digest=payload_digest(salt, comment, b""))
-    transaction.run(INSERT_PAYLOAD, (STREAM, head.seq, outcome.workspace, salt, comment, b""))
+    salt, comment = os.urandom(SALT_BYTES), (outcome.comment or "").encode("utf-8")
+    edited = outcome.edited or b""
+    digest = payload_digest(salt, comment, edited)
+    head = transaction.chain("outcome", fields, payload_digest=digest)
+    transaction.run(INSERT_PAYLOAD, (STREAM, head.seq, outcome.workspace, salt, comment, edited))
     return head.seq

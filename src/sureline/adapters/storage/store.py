@@ -14,8 +14,12 @@ from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
+from sureline.adapters.storage.outbox import SqlOutbox
+from sureline.adapters.storage.planted import SqlPlanted
+from sureline.adapters.storage.provenance import SqlProvenance
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
+from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
@@ -32,11 +36,15 @@ class Store:
     registry: SqlRegistry
     keys: SqlKeys
     jobs: SqlJobs
+    reviews: SqlReviews
+    planted: SqlPlanted
+    outbox: SqlOutbox
     derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
     remade: SqlRemadeVectors
     opinions: SqlOpinionCounts
+    provenance: SqlProvenance
     secret: bytes
     database: SqliteDatabase
 
@@ -78,11 +86,15 @@ def open_store(
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
+        reviews=SqlReviews(database),
+        planted=SqlPlanted(database),
+        outbox=SqlOutbox(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),
         remade=SqlRemadeVectors(database),
         opinions=SqlOpinionCounts(database),
+        provenance=SqlProvenance(database),
         secret=database.secret,
         database=database,
     )

@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_REVISION = "0001"
+SCHEMA_REVISION = "0004"
 """The revision of the tables below; `migrations/versions` must end with it."""
 
 metadata = MetaData(
@@ -122,6 +122,7 @@ outcomes = Table(
     Column("anchored", Integer, nullable=False),
     whole_column("recorded_at"),
     text_column("edited_fields"),
+    text_column("content", null=True),
     _bytes("payload_digest", null=True),
     UniqueConstraint("workspace", "id"),
 )

@@ -58,6 +58,9 @@ class Keys(Protocol):
     async def find(self, secret: str) -> ApiKey | None:
         """Return the key with this secret unless it is unknown or revoked."""
 
+    async def get(self, workspace: str, key_id: str) -> ApiKey | None:
+        """Return a key by its id, revoked or not, or None."""
+
     async def all(self, workspace: str) -> Sequence[ApiKey]:
         """Return the workspace's keys, oldest first."""
 

@@ -11,6 +11,7 @@ from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome, OutcomeSource
+from sureline.core.values.review import Review
 from sureline.core.values.stratum import Stratum
 from sureline.core.values.switch import Switch
 
@@ -27,6 +28,7 @@ class DecisionRecord:
     if no threshold could have automated it; only labels with a bin are counted. `stratum` says
     what a later label may be used for. `failed` counts it as a failed attempt at its task, and
     `submitted_by` is the key that brought it. `vector` belongs to embedding model `model_id`.
+    `review` is the item that it opens in the queue; one that waits for `retry_of` is superseded.
     """
 
     id: str
@@ -54,6 +56,8 @@ class DecisionRecord:
     request: bytes
     vector: bytes | None = None
     model_id: str | None = None
+    review: Review | None = None
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

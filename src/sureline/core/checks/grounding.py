@@ -12,12 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 
 from sureline.core.checks.dates import read_date
 from sureline.core.checks.folding import fold_presentation
 from sureline.core.checks.money import read_money
 from sureline.core.checks.numbers import read_json_number
 from sureline.core.checks.paths import ABSENT, Path, describe, parse_path, walk
+from sureline.core.checks.places import Place, SearchedText
 from sureline.core.checks.reading import Read, Unreadable, quote
 from sureline.core.checks.result import CheckResult, cut
 from sureline.core.checks.scripts import is_invisible, mixed_script_words
@@ -49,6 +51,19 @@ class GroundingCheck:
         claimed = [SourceIndex(one.text, self.formats) for one in sources if not one.trusted]
         search = _Search(formats=self.formats, trusted=trusted, claimed=claimed)
         return tuple(self._check_field(output, path, kind, search) for path, kind in self.fields)
+
+    def places(self, output: object, sources: Sequence[SourceText]) -> tuple[Place, ...]:
+        """Return where the fields' values stand in the sources, trusted or not; see `places`."""
+        indexes = [SourceIndex(one.text, self.formats) for one in sources]
+        texts = [SearchedText(index, self.formats.date) for index in indexes]
+        search = _Search(formats=self.formats, trusted=indexes, claimed=())
+        return tuple(
+            Place(source=number, start=start, end=end, field=field)
+            for path, kind in self.fields
+            for field, value in islice(_scalars(output, path), MAX_VALUES)
+            for number, source in enumerate(texts)
+            for start, end in search.places(source, value, kind)
+        )
 
     def _check_field(
         self, output: object, path: Path, kind: FieldType | None, search: _Search
@@ -123,6 +138,18 @@ class _Search:
             return None
         as_money = read_money(text, self.formats.money)
         return as_money.value if isinstance(as_money, Read) else None
+
+    def places(
+        self, source: SearchedText, value: object, kind: FieldType | None
+    ) -> Sequence[tuple[int, int]]:
+        """Return where a value that can be read stands in a source."""
+        if not isinstance(value, str) and read_json_number(value) is None:
+            return ()
+        text = value if isinstance(value, str) else str(value)
+        if not 0 < len(text) <= MAX_LENGTH:
+            return ()
+        read = self._read(value, kind)
+        return () if isinstance(read, Unreadable) else source.places(text, read, kind)
 
     def notes(self, field: str | None, value: object, *, missing: bool) -> Iterator[Finding]:
         """Report what deceives the eye; it is never folded away."""

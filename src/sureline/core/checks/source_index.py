@@ -56,6 +56,15 @@ class SourceIndex:
             self._values[digits] = values
         return number in values
 
+    def number_spans(self, number: Decimal) -> list[tuple[int, int]]:
+        """Return where in the text numbers of this value stand."""
+        before = len(self.text) - len(self.text.lstrip())
+        return [
+            (start + before, end + before)
+            for start, end in self._tokens.get(significant_digits(number), ())
+            if self._value_at((start, end)) == number
+        ]
+
     @cached_property
     def _tokens(self) -> dict[str, list[tuple[int, int]]]:
         return number_tokens(self._plain, self._formats.number)

@@ -18,6 +18,8 @@ class Purpose(StrEnum):
     THINNING = "thinning"
     FOLD = "fold"
     STAGE = "stage"
+    HONEYPOT = "honeypot"
+    ANSWER_FIRST = "answer_first"
 
 
 def draw(secret: bytes, purpose: Purpose, sample_key: str) -> float:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Action, Outcome
+from sureline.core.values.stratum import LabelStratum
 
 
 def label_of(
@@ -35,3 +39,18 @@ def effective(outcomes: Sequence[Outcome]) -> Outcome | None:
         if one.correct is not None and (found is None or one.source.rank >= found.source.rank):
             found = one
     return found
+
+
+def without(rows: Sequence[LabelCount], excluded: Sequence[LabelCount]) -> list[LabelCount]:
+    """Return counted labels without those of people who were shown not to look (R7).
+
+    All of a person's labels go, right and wrong: to keep only the rejections of somebody who
+    approves unread would make a slice look worse than it is.
+    """
+    left = Counter({_kind(row): row.count for row in rows})
+    left.subtract({_kind(row): row.count for row in excluded})
+    return [replace(row, count=left[_kind(row)]) for row in rows if left[_kind(row)] > 0]
+
+
+def _kind(row: LabelCount) -> tuple[int, LabelStratum, bool]:
+    return row.score_bin, row.stratum, row.correct

@@ -58,14 +58,16 @@ def written_for(given: CanarySet, seed: str) -> tuple[Canary, ...]:
     return (*given.bad, *make_bad(given.good, seed), *given.good)
 
 
-def make_bad(good: Sequence[Canary], seed: str) -> tuple[Canary, ...]:
-    """Return one bad canary for each recipe, made of the good ones; the seed settles all.
+def make_bad(
+    good: Sequence[Canary], seed: str, *, recipes: Sequence[Recipe] = ()
+) -> tuple[Canary, ...]:
+    """Return one bad canary for each recipe (default: all), made of the good; the seed settles all.
 
     Ids stay from seed to seed, so that runs can be compared. A recipe for which no good one is
     suited is left out.
     """
     made = []
-    for recipe in RECIPES:
+    for recipe in recipes or RECIPES:
         draws = Draws(seed, recipe.name)
         suited = [one for one in good if recipe.admits(one)]
         if not suited:

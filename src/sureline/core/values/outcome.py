@@ -37,7 +37,8 @@ class Outcome:
     """A person's (or the world's) answer about one decision.
 
     `correct` is the label: True, False, or None where the action is no label. `anchored` says
-    that the person saw the proposal before answering.
+    that the person saw the proposal before answering. `content` is the digest of what was decided
+    on, as it is released; `edited` is that content as JSON, where an edit made it.
     """
 
     id: str
@@ -51,3 +52,5 @@ class Outcome:
     recorded_at: datetime
     comment: str | None = None
     edited_fields: tuple[str, ...] = ()
+    content: str | None = None
+    edited: bytes | None = None

@@ -8,9 +8,12 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
+from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
+from sureline.core.values.review import ReviewRules
 
 
 class Mode(StrEnum):
@@ -131,11 +134,15 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionClass:
-    """A kind of action with its stakes; `human` keeps it with people for ever (G27)."""
+    """A kind of action with its stakes; `human` keeps it with people for ever (G27).
+
+    `approvals` is how many different people must approve it, at least (R12).
+    """
 
     name: str
     stakes: Stakes
     human: bool
+    approvals: int = 1
 
 
 UNKNOWN_ACTION = ActionClass(name="unknown", stakes=Stakes.IRREVERSIBLE, human=True)
@@ -178,6 +185,8 @@ class SlicePolicy:
     labels_before_routing: int = 200
     approval_ttl_seconds: int = 600
     cosmetic_fields: tuple[str, ...] = ()
+    review: ReviewRules = field(default_factory=ReviewRules)
+    attention: AttentionShares = field(default_factory=AttentionShares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,3 +205,4 @@ class Policy:
     measurement_hashes: Mapping[str, str]
     raw: Mapping[str, Any]
     base_measurements: Mapping[str, str] = field(default_factory=dict)
+    notifications: Notifications = field(default_factory=Notifications)

@@ -9,6 +9,7 @@ from sureline.application.ports.keys import ApiKey, Role
 from sureline.application.ports.ledger import StoredDecision
 from sureline.errors import NotFound, PolicyError
 from sureline.web.access import check_slice
+from sureline.web.api.review_shapes import ConsumeFields
 from sureline.web.api.shapes import DecisionShape
 from sureline.web.faults import NotReady
 from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
@@ -49,8 +50,10 @@ async def show(call: Call) -> Reply:
 async def consume(call: Call) -> Reply:
     """Use an approval: once, and only while nothing speaks against it."""
     stored = await own_decision(call)
+    digest = call.body.get("digest")
+    consumer = call.context.services.consumer
     try:
-        used = await call.context.services.consumer.consume(stored.workspace, stored.id)
+        used = await consumer.consume(stored.workspace, stored.id, digest=digest)
     except PolicyError as error:
         raise NotReady("no policy can be used here; the approval was not used") from error
     return Reply(body=_shown(call, used.response))
@@ -80,7 +83,11 @@ async def own_decision(call: Call) -> StoredDecision:
 
 async def decision_of(call: Call, decision_id: str) -> StoredDecision:
     """Return a decision that the key may see. Raises as `own_decision` does."""
-    stored = await call.context.services.ledger.decision(call.key.workspace, decision_id)
+    services = call.context.services
+    stored = await services.ledger.decision(call.key.workspace, decision_id)
+    if stored is None and call.key.role is not Role.AGENT:
+        # To whoever reviews, a planted item is an item like any other, wherever they look.
+        stored = await services.store.planted.content(call.key.workspace, decision_id)
     if stored is None:
         raise NotFound("there is no such decision")
     check_slice(call.key, stored.slice_key)
@@ -126,10 +133,13 @@ OPERATIONS = (
         path="/v1/decisions/{id}/consume",
         name="consumeApproval",
         about="Use an approval: once, within its time, and only while no switch is on. Act only "
-        "after this has answered 200.",
+        "after this has answered 200, with the output in it. A `digest` says what you mean to "
+        "use; where other content was approved, the approval is void.",
         run=consume,
         roles=_SUBMITTERS,
+        body=ConsumeFields,
+        may_be_empty=True,
         answers={200: Answer("The decision; the approval is used up now.", DecisionShape)},
-        problems=frozenset({404, 409}),
+        problems=frozenset({404, 409, 422}),
     ),
 )

@@ -10,7 +10,8 @@ from starlette.types import Receive
 from sureline.application.audit import is_drawn
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.keys import Role
-from sureline.core.values.outcome import Outcome, OutcomeSource
+from sureline.application.review.reviewed import APPROVING, Reviewed
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import Forbidden
 from sureline.web.api.decisions import decision_of, own_decision
 from sureline.web.api.shapes import OutcomeFields, OutcomeShape, ReviewShape
@@ -40,6 +41,9 @@ async def record(call: Call) -> Reply:
         raise Forbidden(
             "this decision was not drawn for the audit, so its audit takes an admin key"
         )
+    approves = source in _REVIEWED and Action(fields["action"]) in APPROVING
+    if approves and stored.submitted_by == call.key.id:
+        raise Forbidden("nobody approves their own proposal; somebody else must")
     if call.key.role is Role.REVIEWER:
         fields["by"] = call.key.name  # a reviewer answers in no other name (R12)
     fields.setdefault("by", call.key.name)
@@ -54,17 +58,16 @@ async def review(call: Call) -> Reply:
     stored = await own_decision(call)
     seconds = min(WAIT.read(call), call.context.settings.longest_wait)
     with call.context.waiting:
-        outcome = await _answer(call, stored.id, seconds)
-    return Reply.json(
-        {
-            "decision_id": stored.id,
-            "state": "pending" if outcome is None else "answered",
-            "outcome": None if outcome is None else outcome_json(outcome),
-        }
-    )
+        found = await _answer(call, stored.id, seconds)
+    if found is None or not found.is_over:
+        state = "pending"
+    else:
+        state = "superseded" if found.outcome is None else "answered"
+    outcome = None if found is None or found.outcome is None else outcome_json(found.outcome)
+    return Reply.json({"decision_id": stored.id, "state": state, "outcome": outcome})
 
 
-async def _answer(call: Call, decision_id: str, seconds: float) -> Outcome | None:
+async def _answer(call: Call, decision_id: str, seconds: float) -> Reviewed | None:
     """Wait for the answer, for the caller to hang up, or for the server to stop."""
     context = call.context
     waiting = context.services.waiter.wait(call.key.workspace, decision_id, seconds)

@@ -119,10 +119,10 @@ class OutcomeShape(TypedDict):
 
 
 class ReviewShape(TypedDict):
-    """A person's answer, or null while there is none."""
+    """A person's answer, or null while there is none; `superseded`: none will come."""
 
     decision_id: str
-    state: Literal["pending", "answered"]
+    state: Literal["pending", "answered", "superseded"]
     outcome: OutcomeShape | None
 
 

@@ -8,9 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from sureline.application.current import Current
+from sureline.application.ports.keys import ApiKey
 from sureline.bootstrap import Services
 from sureline.core.gate.thresholds import Threshold
 from sureline.errors import PolicyError
+from sureline.web.access import may_see
 from sureline.web.api.shapes import SlicesShape
 from sureline.web.faults import NotReady
 from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
@@ -19,19 +21,25 @@ from sureline.web.reply import Reply
 
 async def show(call: Call) -> Reply:
     """Return the slices that the key may see."""
-    services, workspace = call.context.services, call.key.workspace
     try:
-        policy = await services.policies.latest()
+        found = await slices_seen(call.context.services, call.key)
     except PolicyError as error:
         raise NotReady("no policy can be used here") from error
-    seen = [key for key in sorted(policy.slices) if not call.key.slices or key in call.key.slices]
+    return Reply.json({"slices": found})
+
+
+async def slices_seen(services: Services, holder: ApiKey) -> list[dict[str, Any]]:
+    """Return the slices that a key may see, as JSON values. Raises PolicyError."""
+    workspace = holder.workspace
+    policy = await services.policies.latest()
+    seen = [key for key in sorted(policy.slices) if may_see(holder, key)]
     missing = await _missing(services, workspace)
     routes = await services.ledger.route_counts(workspace)
     found = []
     for key in seen:
         current = await services.currents.latest(key)
         found.append(_slice_json(services, current, missing.get(key), routes.get(key, {})))
-    return Reply.json({"slices": found})
+    return found
 
 
 async def _missing(services: Services, workspace: str) -> Mapping[str, dict[str, Any]]:

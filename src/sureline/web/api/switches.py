@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sureline.application.ports.keys import ApiKey
+from sureline.bootstrap import Services
 from sureline.core.gate.acting import acting
 from sureline.core.values.switch import Switch
 from sureline.errors import Forbidden, PolicyError, UnknownSlice
@@ -18,10 +19,7 @@ _SLICE = "slice:"
 
 async def show(call: Call) -> Reply:
     """Return every switch, those of the server's environment included."""
-    services, workspace = call.context.services, call.key.workspace
-    hard = services.plugins.hard_switch.read(workspace)
-    stored = await services.ledger.switches(workspace)
-    switches = [*hard, *(one for one in stored if _concerns(call.key, one.scope))]
+    switches = await switches_seen(call.context.services, call.key)
     return Reply.json(
         {"on": any(one.on for one in switches), "switches": [switch_json(one) for one in switches]}
     )
@@ -29,23 +27,40 @@ async def show(call: Call) -> Reply:
 
 async def turn(call: Call) -> Reply:
     """Turn a switch on or off; it holds from the next decision on, in every process."""
-    services, scope = call.context.services, call.body["scope"]
-    _check_scope(call.key, scope)
-    if call.body["on"]:
-        await _check_known(call, scope)
-    switch = Switch(
-        workspace=call.key.workspace,
-        scope=scope,
-        on=call.body["on"],
-        reason=call.body["reason"],
-        by=acting(call.key.name, field="key"),
-        changed_at=services.clock.now(),
+    body = call.body
+    switch = await turn_switch(
+        call.context.services, call.key, body["scope"], on=body["on"], reason=body["reason"]
     )
-    await services.ledger.set_switch(switch)
     return Reply.json(switch_json(switch))
 
 
-def _concerns(key: ApiKey, scope: str) -> bool:
+async def switches_seen(services: Services, key: ApiKey) -> list[Switch]:
+    """Return the environment's switches, and the newest of every scope that concerns the key."""
+    hard = services.plugins.hard_switch.read(key.workspace)
+    stored = await services.ledger.switches(key.workspace)
+    return [*hard, *(one for one in stored if concerns(key, one.scope))]
+
+
+async def turn_switch(
+    services: Services, key: ApiKey, scope: str, *, on: bool, reason: str
+) -> Switch:
+    """Turn a switch in the name of a key. Raises Forbidden, UnknownSlice and StoreError."""
+    _check_scope(key, scope)
+    if on:
+        await _check_known(services, scope)
+    switch = Switch(
+        workspace=key.workspace,
+        scope=scope,
+        on=on,
+        reason=reason,
+        by=acting(key.name, field="key"),
+        changed_at=services.clock.now(),
+    )
+    await services.ledger.set_switch(switch)
+    return switch
+
+
+def concerns(key: ApiKey, scope: str) -> bool:
     """Tell whether a switch bears on the slices that the key may see."""
     return not (key.slices and scope.startswith(_SLICE)) or (
         scope.removeprefix(_SLICE) in key.slices
@@ -61,12 +76,12 @@ def _check_scope(key: ApiKey, scope: str) -> None:
     check_slice(key, scope.removeprefix(_SLICE))
 
 
-async def _check_known(call: Call, scope: str) -> None:
+async def _check_known(services: Services, scope: str) -> None:
     """Refuse a switch that would stop nothing: in an emergency a slip of the pen must be seen."""
     if not scope.startswith(_SLICE):
         return
     try:
-        policy = await call.context.services.policies.latest()
+        policy = await services.policies.latest()
     except PolicyError:
         return  # without a readable policy nothing is decided; the switch is kept all the same
     slice_key = scope.removeprefix(_SLICE)

@@ -38,3 +38,17 @@ def test_the_most_restrictive_of_policy_and_claim_holds(
     )
     found = settle_stakes(proposal, slice_policy(stakes=of_slice, action_class=own_class), CLASSES)
     assert (found.stakes, found.always_human, found.known) == (stakes, always_human, known)
+
+
+@pytest.mark.parametrize(
+    ("own_class", "claimed_class", "approvals"),
+    [(None, None, 1), (None, "note", 1), ("wire", "note", 3), (None, "wire", 3), (None, "tidy", 3)],
+)
+def test_as_many_approve_as_the_strictest_class_asks_for(
+    own_class: str | None, claimed_class: str | None, approvals: int
+) -> None:
+    """R12: a claim never lowers how many must approve; an unknown class needs the most of all."""
+    wire = ActionClass(name="wire", stakes=Stakes.IRREVERSIBLE, human=True, approvals=3)
+    proposal = Proposal(slice_key="invoices", task="t", output={}, action_class=claimed_class)
+    policy = slice_policy(action_class=own_class)
+    assert settle_stakes(proposal, policy, {**CLASSES, "wire": wire}).approvals == approvals

@@ -93,7 +93,7 @@ def _create_ledger() -> None:
         "outcomes",
         "stream text, seq bigint, hash bytes, workspace text, id text, decision_id text, "
         "action text, correct integer?, source text, by text, anchored integer, "
-        "recorded_at bigint, edited_fields text, payload_digest bytes?",
+        "recorded_at bigint, edited_fields text, content text?, payload_digest bytes?",
         key=("stream", "seq"),
         unique=("workspace", "id"),
     )

@@ -1,0 +1,172 @@
+"""P8: claiming the next item, and a page of the queue, with a million items pending.
+
+The queue is filled by rows, as decisions would have filled it: twenty slices, all stakes, deadlines
+in any order, audits behind them, and one rare slice whose few items are the least urgent of all.
+Then reviewers claim and look, through the desk as pages and API do. Targets: claim p99 20 ms, page
+p99 100 ms.
+
+Run: python benchmarks/p8_queue.py [--quick] [--items 1000000] [--repeat 400] [--folder DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from time import perf_counter, process_time
+
+from sureline.adapters.storage.review_rows import queue_counts, reviews, row_of
+from sureline.adapters.storage.statement import insertion
+from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.reviews import Wanted
+from sureline.bootstrap import Services, open_services
+from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState
+
+QUICK, FULL = 50_000, 1_000_000
+CLAIM_MS, PAGE_MS = 20.0, 100.0
+SLICES = 20
+RARE, RARE_ITEMS = "rare", 30
+PART = 20_000
+PAGE = 50
+SEED = 8
+INSERT, COUNT = insertion(reviews), insertion(queue_counts)
+
+
+def items(count: int, now: datetime) -> Iterator[Review]:
+    """Yield a long queue: the last items are those of the rare slice."""
+    draw = Random(SEED)
+    for number in range(count):
+        rare = number >= count - RARE_ITEMS
+        audit = not rare and number % 20 == 0
+        rank = -1 if audit else 0 if rare else draw.choices((0, 1, 2), (8, 3, 1))[0]
+        minutes = 500_000 if rare else draw.randrange(60, 400_000)
+        name = f"{draw.getrandbits(128):032x}"
+        yield Review(
+            workspace="default",
+            id=name,
+            decision_id=name,
+            slice_key=RARE if rare else f"slice-{number % SLICES}",
+            kind=ReviewKind.AUDIT if audit else ReviewKind.REVIEW,
+            rank=rank,
+            uncertainty=draw.random(),
+            digest=name + name,
+            opened_at=now - timedelta(seconds=count - number),
+            deadline=now + timedelta(minutes=minutes),
+            rules=ReviewRules(),
+            submitted_by=f"key-{number % 7}",
+        )
+
+
+async def fill(services: Services, count: int) -> None:
+    """Write the queue, a part at a time."""
+    database = services.store.reviews._database
+    part: list[Review] = []
+    counts: Counter[tuple[str, ...]] = Counter()
+    for item in items(count, services.clock.now()):
+        part.append(item)
+        counts[item.workspace, item.slice_key, item.kind.value, item.state.value] += 1
+        if len(part) == PART:
+            await database.write(writing(INSERT, [row_of(one) for one in part]))
+            part = []
+    await database.write(writing(INSERT, [row_of(one) for one in part]))
+    await database.write(writing(COUNT, [(*key, n) for key, n in counts.items()]))
+
+
+def writing(statement: object, rows: list[tuple[object, ...]]) -> Callable[[Transaction], None]:
+    """Return the job of writing rows."""
+    return lambda transaction: transaction.run_many(statement, rows)  # type: ignore[arg-type]
+
+
+Times = list[tuple[float, float]]
+"""Milliseconds by the clock and of processor time, of each run."""
+
+
+async def times(work: Callable[[int], Awaitable[object]], repeat: int) -> Times:
+    """Return what each of `repeat` runs took."""
+    found = []
+    for number in range(repeat):
+        start, cpu = perf_counter(), process_time()
+        await work(number)
+        found.append(((perf_counter() - start) * 1000, (process_time() - cpu) * 1000))
+    return found
+
+
+def say(what: str, found: Times, target: float) -> None:
+    """Print a line: median, p99 and how that stands to the target.
+
+    Processor time is beside them, because other load touches it less.
+    """
+    place = min(len(found) - 1, int(0.99 * len(found)))
+    wall, cpu = (sorted(one) for one in zip(*found, strict=True))
+    print(
+        f"P8 {what:30} median {wall[len(wall) // 2]:7.2f} ms  p99 {wall[place]:7.2f} ms "
+        f"(cpu {cpu[place]:6.2f} ms)  target {target:g} ms, ratio {wall[place] / target:.2f}",
+        flush=True,
+    )
+
+
+async def measure(services: Services, count: int, repeat: int) -> None:
+    """Claim and look, and print the figures."""
+    desk = services.desk
+    start = perf_counter()
+    await fill(services, count)
+    seconds = perf_counter() - start
+    print(f"P8 filled {count:,} items in {seconds:.0f} s; load {os.getloadavg()[0]:.2f}")
+
+    async def claimed(wanted: Wanted, number: int) -> None:
+        found = await desk.next(f"reviewer {number % 40}", wanted)
+        assert found is not None
+        assert found.state is ReviewState.CLAIMED
+
+    async def looked(wanted: Wanted, offset: int) -> None:
+        found = await desk.page(wanted, limit=PAGE, offset=offset)
+        assert found
+        assert await desk.counts()
+
+    everything, rare = Wanted(), Wanted(slices=(RARE,))
+    several = Wanted(slices=("slice-3", "slice-11", RARE))
+    audits = Wanted(kinds=(ReviewKind.AUDIT,))
+    for name, wanted, runs in (
+        ("claim next", everything, repeat),
+        ("claim next of three slices", several, repeat),
+        ("claim next of the rare slice", rare, RARE_ITEMS - 5),
+        ("claim next audit", audits, repeat),
+    ):
+        say(name, await times(lambda n, w=wanted: claimed(w, n), runs), CLAIM_MS)
+    for name, wanted, offset in (
+        ("page with counts", everything, 0),
+        ("page 200 with counts", everything, 200 * PAGE),
+        ("page of three slices", several, 0),
+        ("page of the rare slice", rare, 0),
+        ("page of audits", audits, 0),
+    ):
+        say(name, await times(lambda _, w=wanted, o=offset: looked(w, o), repeat), PAGE_MS)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure in a folder that is removed afterwards."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} items")
+    parser.add_argument("--items", type=int)
+    parser.add_argument("--repeat", type=int, default=400)
+    parser.add_argument("--folder", type=Path, help="where to work (default: the system's)")
+    options = parser.parse_args(arguments)
+    count = options.items or (QUICK if options.quick else FULL)
+    folder = Path(tempfile.mkdtemp(prefix="sureline-p8-", dir=options.folder))
+    services = open_services(f"sqlite:///{folder / 'sureline.db'}")
+    try:
+        asyncio.run(measure(services, count, options.repeat))
+    finally:
+        services.close()
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Channels: one way of reaching people or programs a file."""

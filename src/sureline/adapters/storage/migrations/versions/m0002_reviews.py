@@ -1,0 +1,77 @@
+"""The review queue.
+
+Revision: 0002. A released migration is never edited; `review_rows.py` says how things are now.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision: str | None = "0001"
+branch_labels: str | None = None
+depends_on: str | None = None
+
+
+def upgrade() -> None:
+    """Create the queue, empty: what waited before can be answered as before."""
+    op.create_table(
+        "reviews",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("decision_id", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("open", sa.Integer, nullable=False),
+        sa.Column("rank", sa.Integer, nullable=False),
+        sa.Column("level", sa.Integer, nullable=False),
+        sa.Column("deadline", sa.BigInteger, nullable=False),
+        sa.Column("uncertainty", sa.Float, nullable=False),
+        sa.Column("due_at", sa.BigInteger),
+        sa.Column("opened_at", sa.BigInteger, nullable=False),
+        sa.Column("claimed_by", sa.Text),
+        sa.Column("lease_until", sa.BigInteger),
+        sa.Column("digest", sa.Text, nullable=False),
+        sa.Column("version", sa.Integer, nullable=False),
+        sa.Column("submitted_by", sa.Text),
+        sa.Column("release_at", sa.BigInteger),
+        sa.Column("released", sa.Integer, nullable=False),
+        sa.Column("rules", sa.Text, nullable=False),
+        sa.Column("skipped_by", sa.Text, nullable=False),
+        sa.Column("given", sa.LargeBinary),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_reviews"),
+    )
+    is_open = sa.text("open = 1")
+    order = (
+        sa.text("level DESC"),
+        sa.text("rank DESC"),
+        "deadline",
+        sa.text("uncertainty DESC"),
+        "id",
+    )
+    slices = ("workspace", "slice_key", "kind")
+    for name, columns in (
+        ("ix_reviews_open", ("workspace", *order)),
+        ("ix_reviews_open_slice", (*slices, *order)),
+    ):
+        op.create_index(name, "reviews", [*columns], sqlite_where=is_open, postgresql_where=is_open)
+    op.create_index("ix_reviews_state", "reviews", [*slices, "state", "opened_at"])
+    op.create_index("ix_reviews_over", "reviews", ["workspace", "open", "opened_at"])
+    op.create_index("ix_reviews_due", "reviews", ["workspace", "due_at"])
+    op.create_index("ix_reviews_decision", "reviews", ["workspace", "decision_id"])
+    op.create_table(
+        "queue_counts",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("count", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
+    )
+
+
+def downgrade() -> None:
+    """Refuse: what people decided is nobody's to drop."""
+    raise NotImplementedError("the queue cannot be taken back; restore a backup instead")

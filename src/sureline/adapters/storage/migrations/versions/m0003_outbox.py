@@ -1,0 +1,79 @@
+"""The outbox: what is to be told, to whom, and how far that is.
+
+Revision: 0003. A released migration is never edited; `outbox_rows.py` says how things are now.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision: str | None = "0002"
+branch_labels: str | None = None
+depends_on: str | None = None
+
+
+def upgrade() -> None:
+    """Create the outbox, empty: what was opened before is told when it goes a step up."""
+    op.create_table(
+        "notices",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("review_id", sa.Text, nullable=False),
+        sa.Column("decision_id", sa.Text, nullable=False),
+        sa.Column("submitted_by", sa.Text),
+        sa.Column("action", sa.Text),
+        sa.Column("level", sa.Integer, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("spread_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_notices"),
+    )
+    is_new = sa.text("spread_at IS NULL")
+    op.create_index(
+        "ix_notices_new",
+        "notices",
+        ["workspace", "at", "id"],
+        sqlite_where=is_new,
+        postgresql_where=is_new,
+    )
+    op.create_index("ix_notices_spread", "notices", ["workspace", "spread_at"])
+    op.create_table(
+        "deliveries",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("notice_id", sa.Text, nullable=False),
+        sa.Column("channel", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("tries", sa.Integer, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("due_at", sa.BigInteger, nullable=False),
+        sa.Column("finished_at", sa.BigInteger),
+        sa.Column("said", sa.Text),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_deliveries"),
+    )
+    waits = sa.text("state = 'waiting'")
+    op.create_index(
+        "ix_deliveries_due",
+        "deliveries",
+        ["workspace", "channel", "due_at"],
+        sqlite_where=waits,
+        postgresql_where=waits,
+    )
+    op.create_index("ix_deliveries_listed", "deliveries", ["workspace", "state", "created_at"])
+    op.create_index("ix_deliveries_notice", "deliveries", ["workspace", "notice_id"])
+    op.create_table(
+        "channels",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("used_until", sa.BigInteger),
+        sa.Column("closed_for", sa.Text),
+        sa.PrimaryKeyConstraint("workspace", "name", name="pk_channels"),
+    )
+
+
+def downgrade() -> None:
+    """Refuse: what was not told yet would be lost."""
+    raise NotImplementedError("the outbox cannot be taken back; restore a backup instead")

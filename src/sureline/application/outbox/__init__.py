@@ -1,0 +1,1 @@
+"""The outbox: telling what happened, beside the work and never in its way."""

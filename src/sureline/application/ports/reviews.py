@@ -1,0 +1,81 @@
+"""The review queue as it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from sureline.core.values.outcome import Outcome
+from sureline.core.values.review import Review, ReviewKind, ReviewState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """An item after a step, with what is to be written into the ledger with it."""
+
+    item: Review
+    outcomes: tuple[Outcome, ...] = ()
+
+
+Step = Callable[[Review], Changed]
+"""What is done with an item; raises, and nothing is changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which items are meant: of these slices (empty: of all), of these kinds, open or over.
+
+    `not_by` leaves out what this API key has submitted: nobody decides about their own.
+    """
+
+    slices: tuple[str, ...] = ()
+    kinds: tuple[ReviewKind, ...] = tuple(ReviewKind)
+    is_open: bool = True
+    not_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCount:
+    """How many items of a slice are in a state, and when the longest waiting one was opened."""
+
+    slice_key: str
+    kind: ReviewKind
+    state: ReviewState
+    count: int
+    oldest: datetime
+
+
+class ReviewStore(Protocol):
+    """Keeps the items; a step is done whole or not at all, whoever else is at it."""
+
+    async def get(self, workspace: str, review_id: str) -> Review | None:
+        """Return an item, or None."""
+
+    async def list(
+        self, workspace: str, wanted: Wanted, *, limit: int, offset: int = 0
+    ) -> Sequence[Review]:
+        """Return items in the order in which they are to be worked on.
+
+        Those that are over come by their opening, the newest first.
+        """
+
+    async def counts(self, workspace: str) -> Sequence[QueueCount]:
+        """Return how long the queue is."""
+
+    async def change(self, workspace: str, review_id: str, step: Step) -> Review:
+        """Do a step, with its outcomes, in one transaction. Raises NotFound and what it raises."""
+
+    async def claim_next(
+        self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
+    ) -> Review | None:
+        """Do a step with the first item that is free and that `by` may take; None without one.
+
+        Where the step leaves the item to nobody, because its time was over, the next one is taken.
+        """
+
+    async def due(
+        self, workspace: str, now: datetime, *, limit: int, offset: int = 0
+    ) -> Sequence[str]:
+        """Return items that time has changed: leases, deadlines, verdicts to be released."""

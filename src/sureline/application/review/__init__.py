@@ -1,0 +1,1 @@
+"""Review: what people can do with the queue."""

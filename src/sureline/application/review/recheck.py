@@ -1,0 +1,55 @@
+"""Check an edited output as outputs are checked: an edit can break a schema too (R3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sureline.application.review.item import ReviewItem
+from sureline.core.checks.result import Validator
+from sureline.core.checks.verification import verify
+from sureline.core.values.finding import Finding
+from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.proposal import SourceText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recheck:
+    """What the checks make of an edit: its parsed `output`, score in [0, 1] and findings."""
+
+    output: Any
+    fatal: bool
+    score: float | None
+    findings: tuple[Finding, ...]
+
+
+def recheck(
+    item: ReviewItem,
+    edited: Any,
+    policy: SlicePolicy | None,
+    *,
+    validators: Mapping[str, Validator],
+    now: datetime,
+) -> Recheck:
+    """Run the slice's checks on an edit; a slice that has left the policy has none."""
+    if policy is None:
+        return Recheck(output=edited, fatal=False, score=None, findings=())
+    checked = verify(
+        edited,
+        policy=policy.checks,
+        task=item.task,
+        source=tuple(
+            SourceText(ref=one["ref"], text=one["text"], trusted=one["trusted"])
+            for one in item.source
+        ),
+        now=now,
+        validator=validators.get(policy.checks.model or ""),
+    )
+    return Recheck(
+        output=checked.output,
+        fatal=checked.fatal or checked.parse_failed,
+        score=checked.signal.value,
+        findings=checked.findings,
+    )

@@ -1,0 +1,198 @@
+"""What is known of how each reviewer works, for the lead and for the person alone (R7, L12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sureline.application.ports.clock import Clock
+from sureline.application.ports.planted import PlantedStore
+from sureline.core.review.attention import WorkFigures, work_figures
+from sureline.core.review.double_review import by_pair, by_slice
+from sureline.core.review.honeypot import PlantedAnswer
+from sureline.core.statistics.attention import Attention, Detection, attention
+from sureline.core.statistics.kappa import Kappa
+
+KEPT = timedelta(days=90)
+"""Figures of single people are kept so long, and no longer (L12)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceWork:
+    """One person's work on one slice."""
+
+    slice_key: str
+    work: WorkFigures
+    detection: Detection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewer:
+    """One person's work of the last 90 days."""
+
+    name: str
+    work: WorkFigures
+    attention: Attention
+    slices: tuple[SliceWork, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewersReport:
+    """Everybody's work since a moment, or one person's (then without anybody's agreement)."""
+
+    since: datetime
+    reviewers: tuple[Reviewer, ...]
+    by_slice: dict[str, Kappa]
+    by_pair: dict[tuple[str, str], Kappa]
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """Return whom the lead should talk to."""
+        return tuple(one.name for one in self.reviewers if one.attention.flagged)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewers:
+    """Reads how people work in one workspace."""
+
+    planted: PlantedStore
+    clock: Clock
+    workspace: str
+
+    async def everybody(self) -> ReviewersReport:
+        """Return all figures: for the lead."""
+        since = self.clock.now() - KEPT
+        pairs = await self.planted.pairs(self.workspace, since)
+        return ReviewersReport(
+            since=since,
+            reviewers=await self._reviewers(since),
+            by_slice=by_slice(pairs),
+            by_pair=by_pair(pairs),
+        )
+
+    async def only(self, name: str) -> ReviewersReport:
+        """Return one person's figures: for that person. Who else agrees with them is not told."""
+        since = self.clock.now() - KEPT
+        found = tuple(one for one in await self._reviewers(since) if one.name == name)
+        return ReviewersReport(since=since, reviewers=found, by_slice={}, by_pair={})
+
+    async def inattentive(self) -> dict[str, tuple[str, ...]]:
+        """Return who has been shown not to look, with the slices; none: everywhere."""
+        since = self.clock.now() - KEPT
+        return {
+            one.name: ()
+            if one.attention.evidence >= one.attention.limit
+            else one.attention.inattentive_in
+            for one in await self._reviewers(since)
+            if one.attention.flagged
+        }
+
+    async def detection(self, slice_key: str) -> Detection:
+        """Return how many known errors people noticed in a slice."""
+        answers = await self.planted.answers(self.workspace, self.clock.now() - KEPT)
+        return _detection([one for one in answers if one.slice_key == slice_key])
+
+    async def forget(self) -> int:
+        """Delete what is too old to be kept of single people."""
+        return await self.planted.forget(self.workspace, self.clock.now() - KEPT)
+
+    async def _reviewers(self, since: datetime) -> tuple[Reviewer, ...]:
+        answers = await self.planted.answers(self.workspace, since)
+        done = await self.planted.done(self.workspace, since)
+        names = sorted({one.by for one in answers} | {one.by for one in done})
+        return tuple(
+            _reviewer(
+                name,
+                [one for one in answers if one.by == name],
+                [one for one in done if one.by == name],
+            )
+            for name in names
+        )
+
+
+def _reviewer(name: str, answers: Sequence[PlantedAnswer], done: Sequence[Any]) -> Reviewer:
+    keys = sorted({one.slice_key for one in answers} | {one.slice_key for one in done})
+    return Reviewer(
+        name=name,
+        work=work_figures(done),
+        attention=attention([(one.slice_key, one.caught) for one in answers]),
+        slices=tuple(
+            SliceWork(
+                slice_key=key,
+                work=work_figures([one for one in done if one.slice_key == key]),
+                detection=_detection([one for one in answers if one.slice_key == key]),
+            )
+            for key in keys
+        ),
+    )
+
+
+def _detection(answers: Sequence[PlantedAnswer]) -> Detection:
+    return Detection(caught=sum(one.caught for one in answers), shown=len(answers))
+
+
+def reviewers_json(report: ReviewersReport) -> dict[str, Any]:
+    """Return the report as JSON values."""
+    return {
+        "since": report.since.isoformat(),
+        "flagged": list(report.flagged),
+        "reviewers": [_reviewer_json(one) for one in report.reviewers],
+        "agreement": {
+            "by_slice": {key: _kappa_json(one) for key, one in report.by_slice.items()},
+            "by_pair": [
+                {"people": list(names), **_kappa_json(one)} for names, one in report.by_pair.items()
+            ],
+        },
+    }
+
+
+def _reviewer_json(one: Reviewer) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        **_work_json(one.work),
+        "honeypots": detection_json(one.attention.detection),
+        "flagged": one.attention.flagged,
+        "evidence": one.attention.evidence,
+        "evidence_needed": one.attention.limit,
+        "inattentive_in": list(one.attention.inattentive_in),
+        "slices": [
+            {
+                "slice_key": each.slice_key,
+                **_work_json(each.work),
+                "honeypots": detection_json(each.detection),
+            }
+            for each in one.slices
+        ],
+    }
+
+
+def _work_json(work: WorkFigures) -> dict[str, Any]:
+    return {
+        "items": work.items,
+        "approved": work.approved,
+        "median_seconds": work.median_seconds,
+        "streak": work.streak,
+        "longest_streak": work.longest_streak,
+    }
+
+
+def detection_json(found: Detection) -> dict[str, Any]:
+    """Return how many known errors were noticed as JSON values."""
+    return {
+        "caught": found.caught,
+        "shown": found.shown,
+        "share": found.share,
+        "interval": list(found.interval),
+        "noticed_at_least": found.low,
+    }
+
+
+def _kappa_json(one: Kappa) -> dict[str, Any]:
+    return {
+        "pairs": one.pairs,
+        "agreed": one.agreed,
+        "kappa": one.value,
+        "interval": list(one.interval),
+    }

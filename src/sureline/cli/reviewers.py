@@ -1,0 +1,93 @@
+"""`sureline reviewers`: see whether people look at what they approve (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from sureline.application.review.reviewers import Reviewer, ReviewersReport, reviewers_json
+from sureline.bootstrap import Services
+from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import print_json, print_table, say
+from sureline.cli.session import on_store
+from sureline.core.statistics.attention import Detection
+from sureline.core.statistics.kappa import Kappa
+
+
+def reviewers(
+    only: Annotated[
+        str | None, typer.Option("--only", help="One person's figures: what that person sees.")
+    ] = None,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """Show how reviewers work: planted errors noticed, time, streaks, agreement; of 90 days."""
+
+    async def work(services: Services) -> ReviewersReport:
+        found = services.reviewers
+        return await (found.everybody() if only is None else found.only(only))
+
+    report = on_store(work, store=store, workspace=workspace)
+    if as_json:
+        print_json(reviewers_json(report))
+        return
+    if not report.reviewers:
+        say("nobody has reviewed anything in the last 90 days")
+        return
+    columns = ("who", "slice", "items", "approved", "median s", "streak", "planted errors noticed")
+    print_table("Reviewers", columns, [row for one in report.reviewers for row in _rows(one)])
+    if report.by_slice:
+        pairs = [*_agreement(report)]
+        print_table("Agreement", ("of", "pairs", "agreed", "kappa", "95 % interval"), pairs)
+    for one in report.reviewers:
+        if one.attention.flagged:
+            say(_warning(one))
+
+
+def _rows(one: Reviewer) -> Iterator[tuple[str, ...]]:
+    for each in one.slices:
+        work = each.work
+        seconds = "" if work.median_seconds is None else f"{work.median_seconds:.0f}"
+        yield (
+            one.name,
+            each.slice_key,
+            str(work.items),
+            str(work.approved),
+            seconds,
+            f"{work.streak} (longest {work.longest_streak})",
+            _noticed(each.detection),
+        )
+
+
+def _noticed(found: Detection) -> str:
+    if found.share is None:
+        return "none shown yet"
+    low, high = found.interval
+    return f"{found.caught} of {found.shown} (95 %: {low:.2f} to {high:.2f})"
+
+
+def _agreement(report: ReviewersReport) -> Iterator[tuple[str, ...]]:
+    for key, one in report.by_slice.items():
+        yield key, *_kappa(one)
+    for names, one in report.by_pair.items():
+        yield " and ".join(names), *_kappa(one)
+
+
+def _kappa(one: Kappa) -> tuple[str, ...]:
+    low, high = one.interval
+    value = "" if one.value is None else f"{one.value:.2f}"
+    agreed = "" if one.agreed is None else f"{100 * one.agreed:.0f} %"
+    return str(one.pairs), agreed, value, f"{low:.2f} to {high:.2f}"
+
+
+def _warning(one: Reviewer) -> str:
+    found = one.attention.detection
+    where = f" in {', '.join(one.attention.inattentive_in)}" if one.attention.inattentive_in else ""
+    return (
+        f"{one.name} noticed {found.caught} of {found.shown} planted errors{where}: too few for "
+        f"somebody who looks. Talk to them before anything else: the work may be too much, or the "
+        f"page may not show what matters. Their labels certify nothing meanwhile."
+    )

@@ -1,0 +1,1 @@
+"""Review: what people do with an output, as pure state."""

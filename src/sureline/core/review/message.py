@@ -1,0 +1,114 @@
+"""What people are told, as text: counts, slices and a link, and never more than fits."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from sureline.core.values.notification import Notice, NoticeKind
+
+MOST_TITLE = 140
+MOST_BODY = 2800
+"""Slack shows 150 characters of a header and 3,000 of a section."""
+MOST_VALUE = 200
+
+_STEERS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+_MARKUP = str.maketrans({"<": "‹", ">": "›", "[": "⟦", "]": "⟧", "&": "＆", "`": "ˋ"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A text for people; plain, without any markup."""
+
+    title: str
+    body: str
+
+
+def message(
+    told: Sequence[Notice], *, page: str | None, shown: Mapping[str, Any] | None = None
+) -> Message:
+    """Say what happened: one line for each slice and kind, whatever the number of notices.
+
+    `shown` are the fields of a single notice's output that may be told. The link leads to a page
+    that asks who is there and changes nothing by being opened.
+    """
+    groups: dict[tuple[str, NoticeKind], list[Notice]] = {}
+    for one in sorted(told, key=lambda one: (one.slice_key, one.kind)):
+        groups.setdefault((one.slice_key, one.kind), []).append(one)
+    lines = [_line(key, kind, found) for (key, kind), found in groups.items()]
+    title = lines[0] if len(lines) == 1 else f"{len(told)} things happened in the review queue"
+    facts = [f"{name}: {shown_value(value)}" for name, value in (shown or {}).items()]
+    slices = {one.slice_key for one in told}
+    link = item_link(page, told[0]) if len(told) == 1 else inbox_link(page, slices)
+    return Message(
+        title=_cut(title, MOST_TITLE),
+        body=_fitting([*lines, *facts], [] if link is None else [link]),
+    )
+
+
+def inbox_link(page: str | None, slices: AbstractSet[str]) -> str | None:
+    """Return the address of the queue's page, for one slice if it is only one."""
+    if page is None:
+        return None
+    return f"{page}/?slice={_quoted(next(iter(slices)))}" if len(slices) == 1 else f"{page}/"
+
+
+def item_link(page: str | None, notice: Notice) -> str | None:
+    """Return the address of an item's page."""
+    return None if page is None else f"{page}/reviews/{_quoted(notice.review_id)}"
+
+
+def shown_value(value: Any) -> str:
+    """Return an agent's value as text that no channel takes for markup, a link or a command."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    plain = "".join(
+        f"\\u{ord(char):04x}" if unicodedata.category(char) in _STEERS else char
+        for char in text[: MOST_VALUE * 2]
+    )
+    return _cut(plain.translate(_MARKUP).replace("://", " : // "), MOST_VALUE)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a part of an address (RFC 3986): ids of proposals are any text."""
+    return "".join(
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or chr(byte) in "-_." else f"%{byte:02X}"
+        for byte in text.encode("utf-8", "replace")
+    )
+
+
+def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
+    count = len(found)
+    items = "1 item" if count == 1 else f"{count:,} items"
+    if kind is NoticeKind.OPENED:
+        return f"{items} wait{'s' if count == 1 else ''} in {slice_key}"
+    if kind is NoticeKind.ESCALATED:
+        return f"{items} of {slice_key} went a step up: nobody had decided in time"
+    if kind is NoticeKind.EXPIRED:
+        return f"{items} of {slice_key} expired: nobody decided, and nothing was approved"
+    said = Counter(one.action or "?" for one in found)
+    actions = ", ".join(f"{number:,} {action}" for action, number in sorted(said.items()))
+    return f"{items} of {slice_key} {'was' if count == 1 else 'were'} decided: {actions}"
+
+
+def _fitting(lines: Sequence[str], last: Iterable[str]) -> str:
+    """Return as many lines as fit, saying how many do not, and the last ones always."""
+    kept: list[str] = []
+    tail = [*last]
+    room = MOST_BODY - sum(len(one) + 1 for one in tail)
+    for index, line in enumerate(lines):
+        rest = len(lines) - index - 1
+        more = f"… and {rest + 1:,} more lines that do not fit here"
+        used = sum(len(one) + 1 for one in kept)
+        if used + len(line) + 1 > room - (len(more) + 1 if rest else 0):
+            return "\n".join([*kept, more, *tail])
+        kept.append(line)
+    return "\n".join([*kept, *tail])
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

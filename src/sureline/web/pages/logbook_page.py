@@ -1,0 +1,35 @@
+"""The logbook as a page: what changed, when, by whom, with automation before and after (L6)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sureline.web.access import may_see
+from sureline.web.pages.apart import apart
+from sureline.web.pages.page import Page, Visit
+from sureline.web.reply import Reply
+
+DAYS = (7, 30, 90, 365)
+"""How far back one can look."""
+MOST = 500
+"""Lines that are shown, the newest."""
+
+
+async def show(visit: Visit) -> Reply:
+    """Show the changes that concern the slices that the key may see, newest first."""
+    services, key = visit.context.services, visit.signed_in.key
+    asked = visit.query.get("days", "")
+    days = int(asked) if asked in {str(one) for one in DAYS} else 90
+    since = services.clock.now() - timedelta(days=days)
+    entries = await apart(lambda: services.logbook.entries(since))
+    seen = [one for one in entries if one.slice_key is None or may_see(key, one.slice_key)]
+    return visit.html(
+        "logbook.html.j2",
+        entries=seen[: -MOST - 1 : -1],
+        left_out=max(0, len(seen) - MOST),
+        days=days,
+        choices=DAYS,
+    )
+
+
+PAGES = (Page(method="GET", path="/logbook", run=show),)

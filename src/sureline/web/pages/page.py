@@ -1,0 +1,190 @@
+"""A page as data, and what answers its requests: signed in, allowed, and not forged."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlsplit
+
+from starlette.types import Receive, Scope, Send
+
+from sureline.application.ports.keys import Role
+from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
+from sureline.web.context import ServerContext
+from sureline.web.faults import MethodNotAllowed
+from sureline.web.pages.guarded import GUARDED, HTML
+from sureline.web.pages.session import Session, Sessions
+from sureline.web.pages.templates import render
+from sureline.web.reply import Reply
+
+PEOPLE = frozenset({Role.REVIEWER, Role.ADMIN, Role.AUDITOR})
+MOST_FIELDS = 2_000
+FURTHEST = 10_000_000
+"""The largest number that an address may ask for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request for a page; `session` is None only on pages that anybody may see.
+
+    `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
+    says that the browser speaks TLS, with us or with a proxy.
+    """
+
+    context: ServerContext
+    session: Session | None
+    sessions: Sessions
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    headers: Mapping[bytes, bytes]
+    receive: Receive
+    client: str = ""
+    is_secure: bool = False
+
+    @property
+    def signed_in(self) -> Session:
+        """Return the session, on pages that need one."""
+        assert self.session is not None
+        return self.session
+
+    @property
+    def is_fragment(self) -> bool:
+        """Tell whether a script asks for a part of the page."""
+        return self.headers.get(b"hx-request") == b"true"
+
+    def number(self, name: str) -> int:
+        """Return a count that the address gives; 0 where it gives none or nonsense."""
+        text = self.query.get(name, "")
+        return (
+            min(int(text), FURTHEST) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+        )
+
+    def html(self, template: str, *, status: int = 200, **values: object) -> Reply:
+        """Reply with a filled template; every text in `values` is escaped."""
+        session = self.session
+        shared = {
+            "who": None if session is None else session.key,
+            "csrf": "" if session is None else session.csrf,
+            "fragment": self.is_fragment,
+        }
+        body = render(template, {**shared, **values}).encode("utf-8", "replace")
+        return Reply(body=body, status=status, media_type=HTML, headers=GUARDED)
+
+
+def redirect(to: str, *headers: tuple[bytes, bytes]) -> Reply:
+    """Send the browser on to an address of our own, as a GET."""
+    place = (b"location", quote(to, safe="/?=&%#").encode())
+    return Reply(body=b"", status=303, media_type=HTML, headers=(*GUARDED, place, *headers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One method of one address for people; no `roles` means that anybody may see it."""
+
+    method: str
+    path: str
+    run: Callable[[Visit], Awaitable[Reply]]
+    roles: frozenset[Role] = field(default=PEOPLE)
+
+
+class PageEndpoint:
+    """An ASGI application for one path of pages."""
+
+    def __init__(self, context: ServerContext, pages: Sequence[Page]) -> None:
+        self._context = context
+        self._pages = {page.method: page for page in pages}
+        services = context.services
+        self._sessions = Sessions(
+            keys=services.keys, secret=services.store.secret, workspace=services.workspace
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; what goes wrong becomes a page too."""
+        page = self._pages.get("GET" if scope["method"] == "HEAD" else scope["method"])
+        if page is None:
+            raise MethodNotAllowed(", ".join(sorted(self._pages)))
+        visit = await self._visit(scope, receive)
+        if page.roles and visit.session is None:
+            reply = redirect(f"/login?next={quote(scope['path'])}")
+        else:
+            reply = await self._answer(page, visit)
+        await reply.send(send)
+
+    async def _visit(self, scope: Scope, receive: Receive) -> Visit:
+        headers = dict(scope["headers"])
+        now = self._context.services.clock.now()
+        is_secure = b"https" in {headers.get(b"x-forwarded-proto"), scope["scheme"].encode()}
+        query = scope["query_string"].decode("latin-1")
+        return Visit(
+            context=self._context,
+            session=await self._sessions.read(headers.get(b"cookie", b""), now),
+            sessions=self._sessions,
+            params=_decoded(scope["path_params"]),
+            query=dict(parse_qsl(query, keep_blank_values=True)),
+            form={},
+            headers=headers,
+            receive=receive,
+            client=(scope.get("client") or ("",))[0],
+            is_secure=is_secure,
+        )
+
+    async def _answer(self, page: Page, visit: Visit) -> Reply:
+        try:
+            _check_role(page, visit)
+            if page.method == "POST":
+                visit = replace(visit, form=await self._form(visit.headers, visit.receive))
+                _check_origin(visit)
+            return await page.run(visit)
+        except StoreError:
+            raise  # its words are for the log
+        except SurelineError as error:
+            if error.status == HTTPStatus.INTERNAL_SERVER_ERROR or visit.session is None:
+                raise
+            title = HTTPStatus(error.status).phrase
+            return visit.html(
+                "error.html.j2", status=error.status, title=title, error=error.message
+            )
+
+    async def _form(self, headers: Mapping[bytes, bytes], receive: Receive) -> Mapping[str, str]:
+        body = await self._context.bodies.form(headers, receive)
+        try:
+            pairs = parse_qsl(
+                body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS
+            )
+        except (UnicodeDecodeError, ValueError):
+            raise InvalidInput("the form cannot be read") from None
+        return dict(pairs)
+
+
+def _check_role(page: Page, visit: Visit) -> None:
+    session = visit.session
+    if page.roles and session is not None and session.key.role not in page.roles:
+        allowed = ", ".join(role for role in Role if role in page.roles)
+        raise Forbidden(f"this takes a key with the role {allowed}")
+
+
+def _check_origin(visit: Visit) -> None:
+    """Refuse forms that were not ours: by what the browser says, and by the session's token."""
+    headers, session = visit.headers, visit.session
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is None and origin is not None:  # a browser that is old, or on an address without TLS
+        is_ours = urlsplit(origin).netloc == headers.get(b"host")
+        site = b"same-origin" if is_ours else b"cross-site"
+    if site not in {None, b"same-origin", b"none"}:
+        raise Forbidden("this form came from another site")
+    given = visit.form.get("csrf", "").encode("utf-8", "replace")
+    if session is not None and not hmac.compare_digest(given, session.csrf.encode()):
+        raise Forbidden("this form is out of date; load the page again")
+
+
+def _decoded(params: Mapping[str, str]) -> Mapping[str, str]:
+    try:
+        return {
+            name: unquote_to_bytes(value).decode("utf-8", "strict")
+            for name, value in params.items()
+        }
+    except UnicodeDecodeError:
+        raise NotFound("the address is not UTF-8") from None

@@ -1,0 +1,76 @@
+"""Who is signed in: a signed cookie that names an API key and nothing more (DESIGN §6)."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http.cookies import CookieError, SimpleCookie
+
+from sureline.application.ports.keys import ApiKey, Keys
+
+COOKIE = "sureline_session"
+LASTS = timedelta(hours=12)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Somebody who is signed in; `csrf` must come with every form."""
+
+    key: ApiKey
+    csrf: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """Makes and reads session cookies of one store.
+
+    `secret` is the store's. A cookie names a key and when it ends, signed; the key itself is
+    looked up on every request, so that revoking it ends its sessions.
+    """
+
+    keys: Keys
+    secret: bytes
+    workspace: str
+
+    def cookie(self, key: ApiKey, now: datetime, *, secure: bool) -> str:
+        """Return the header value that signs a key's holder in."""
+        ends = int((now + LASTS).timestamp())
+        body = f"{key.id}.{ends}.{secrets.token_hex(16)}"
+        rest = f"Path=/; HttpOnly; SameSite=Lax; Max-Age={int(LASTS.total_seconds())}"
+        return (
+            f"{COOKIE}={body}.{self._sign('session', body)}; {rest}{'; Secure' if secure else ''}"
+        )
+
+    @staticmethod
+    def ended() -> str:
+        """Return the header value that signs out."""
+        return f"{COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+
+    async def read(self, header: bytes, now: datetime) -> Session | None:
+        """Return who a cookie header signs in; None for none, a forged or an old one."""
+        value = _cookie_value(header)
+        body, _, signature = value.rpartition(".")
+        if not hmac.compare_digest(signature, self._sign("session", body)):
+            return None
+        key_id, ends, _ = body.rsplit(".", 2)
+        if now.timestamp() >= int(ends):
+            return None
+        key = await self.keys.get(self.workspace, key_id)
+        if key is None or key.revoked_at is not None:
+            return None
+        return Session(key=key, csrf=self._sign("csrf", body))
+
+    def _sign(self, purpose: str, text: str) -> str:
+        message = f"{purpose}\x00{text}".encode("utf-8", "surrogatepass")
+        return hmac.digest(self.secret, message, "sha256").hex()
+
+
+def _cookie_value(header: bytes) -> str:
+    try:
+        found = SimpleCookie(header.decode("latin-1")).get(COOKIE)
+    except CookieError:
+        return ""
+    value = "" if found is None else found.value
+    return value if value.isascii() else ""

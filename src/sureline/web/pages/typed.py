@@ -1,0 +1,96 @@
+"""Read a form of fields back into the draft that it was made from."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sureline.core.checks.paths import ABSENT
+from sureline.errors import InvalidInput
+from sureline.web.pages.draft import DraftField, FieldKind, Steps, placed
+
+NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,399})(\.[0-9]{1,399})?([eE][+-]?[0-9]{1,4})?")
+_TEXTS = frozenset({FieldKind.LINE, FieldKind.LINES, FieldKind.DATE})
+
+
+def edited_output(output: Any, fields: Sequence[DraftField], form: Mapping[str, str]) -> Any:
+    """Return the output as it was typed; fields that did not come back stay as they are.
+
+    Raises InvalidInput naming the field and what was expected.
+    """
+    changes: dict[Steps, Any] = {}
+    for field in fields:
+        text = unified(form.get(field.name, field.text))
+        if text != unified(field.text) or (text and not _is_of_kind(field)):
+            value = _read(field, text)
+            if value is not field.value:
+                changes[field.steps] = value
+    return placed(output, changes)
+
+
+def unified(text: str) -> str:
+    """Return a text with the line ends that it had before a browser sent it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_json(text: str, field: str) -> Any:
+    """Read one JSON value, strictly. Raises InvalidInput naming `field`."""
+    try:
+        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
+    except RecursionError:
+        raise InvalidInput("expected JSON that is less deep", field=field) from None
+    except ValueError as error:
+        raise InvalidInput(f"expected JSON: {error}", field=field) from None
+
+
+def _is_of_kind(field: DraftField) -> bool:
+    """Tell whether the present value has the type that its input gives."""
+    if field.kind is FieldKind.NUMBER:
+        return isinstance(field.value, (int, float)) and not isinstance(field.value, bool)
+    return field.kind is not FieldKind.BOOLEAN or isinstance(field.value, bool)
+
+
+def _read(field: DraftField, text: str) -> Any:
+    if text == "" and (field.kind not in _TEXTS or field.value in (None, ABSENT)):
+        return _emptied(field)
+    if field.kind in _TEXTS:
+        return text
+    if field.kind is FieldKind.NUMBER:
+        return _number(field, text)
+    if field.kind is FieldKind.JSON:
+        return read_json(text, field.path)
+    if text not in field.choices:
+        raise InvalidInput(f"{field.path}: expected one of the choices", field=field.path)
+    return json.loads(text)
+
+
+def _emptied(field: DraftField) -> Any:
+    if field.value in (None, ABSENT):
+        return field.value
+    if field.part.is_nullable:
+        return None
+    if not field.part.is_required:
+        return ABSENT
+    raise InvalidInput(f"{field.path}: expected a {field.kind}, got nothing", field=field.path)
+
+
+def _number(field: DraftField, text: str) -> int | float:
+    if NUMBER.fullmatch(text.strip()):
+        value: int | float = json.loads(text)
+        if math.isfinite(value):
+            return value
+    raise InvalidInput(f"{field.path}: expected a number such as 1240.5", field=field.path)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
