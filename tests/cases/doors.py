@@ -33,13 +33,24 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server with the secret of an admin, whose sources are believed."""
+    """A running server with the secret of an admin, whose sources are believed.
+
+    `reviewer` is the secret of somebody else: nobody decides about their own proposal.
+    """
 
     url: str
     secret: str
+    reviewer: str = ""
 
     def call(self, method: str, path: str, **more: Any) -> httpx.Response:
-        headers = {"authorization": f"Bearer {self.secret}"}
+        return self._call(self.secret, method, path, **more)
+
+    def label(self, outcome: Mapping[str, Any]) -> httpx.Response:
+        """Record as a reviewer what became of an output."""
+        return self._call(self.reviewer, "POST", "/v1/outcomes", json=outcome)
+
+    def _call(self, secret: str, method: str, path: str, **more: Any) -> httpx.Response:
+        headers = {"authorization": f"Bearer {secret}"}
         return httpx.request(method, self.url + path, headers=headers, timeout=30, **more)
 
     def decide(self, proposal: Mapping[str, Any]) -> Answer:
@@ -59,12 +70,16 @@ def served(
         f"sqlite:///{store}", workspace=workspace, plugins=plugins or Plugins(clock=FixedClock())
     )
     asyncio.run(services.policies.introduce(policy))
-    made = services.keys.create(
-        name="root", role=Role.ADMIN, workspace=workspace, slices=(), at=services.clock.now()
-    )
-    secret = asyncio.run(made)[1]
+    secrets = [
+        asyncio.run(
+            services.keys.create(
+                name=name, role=role, workspace=workspace, slices=(), at=services.clock.now()
+            )
+        )[1]
+        for name, role in (("root", Role.ADMIN), ("Ada", Role.REVIEWER))
+    ]
     with running(services) as url:
-        yield Server(url, secret)
+        yield Server(url, *secrets)
 
 
 def as_answer(decision: Decision) -> Answer:

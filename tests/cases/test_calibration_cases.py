@@ -176,9 +176,9 @@ def test_c27_a_model_gives_no_labels(cases: Cases, tmp_path: Path) -> None:
     with served(store, told_policy(weights={"verification": 1.0})) as server:
         server.decide(told(0.9, id="one"))
         body = {"decision_id": "one", "action": "approve", "source": source}
-        refused = server.call("POST", "/v1/outcomes", json=body)
+        refused = server.label(body)
         assert (refused.status_code, refused.json()["field"]) == (422, "source")
-        taken = server.call("POST", "/v1/outcomes", json={**body, "source": "review"})
+        taken = server.label({**body, "source": "review"})
         assert taken.json()["source"] == "review"
     arguments = ["outcome", "one", "--action", "approve", "--by", "Ada", "--source", source]
     done = CliRunner().invoke(app, [*arguments, "--store", f"sqlite:///{store}"])

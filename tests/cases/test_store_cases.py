@@ -167,6 +167,8 @@ READS = (
     "/v1/calibrations",
     "/v1/audits",
     "/v1/audits/{id}",
+    "/v1/reviews",
+    "/v1/reviews/{id}",
     "/v1/logbook",
     "/v1/reports/latest",
     "/metrics",
@@ -233,5 +235,5 @@ def phrases(server: Server, phrase: str) -> list[str]:
     made = [server.decide(task)["id"] for task in tasks]
     for decision in made:
         outcome = {"decision_id": decision, "action": "approve", "by": "Ada"}
-        assert server.call("POST", "/v1/outcomes", json=outcome).status_code == 201
+        assert server.label(outcome).status_code == 201
     return made

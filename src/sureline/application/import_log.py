@@ -29,7 +29,6 @@ from sureline.errors import InvalidInput, StoreError, SurelineError
 REQUIRED = ("output", "task")
 BATCH = 64
 """Rows that are decided at once, so that their writes share one commit."""
-
 OPTIONAL = ("source", "label", "id", "slice", "self_report")
 
 
