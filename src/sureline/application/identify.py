@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ _BLANK = " \t\r\n\ufeff"
 _FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters of Hangul that show nothing."""
 
+MOST_PARSED = 100_000
+"""Characters of a text that is compared as the JSON it holds; reading more would hold up others."""
 UNREADABLE_CHARACTERS = 10_000
 """How much is kept of an output that is no JSON value."""
 
@@ -68,12 +71,9 @@ def normal_output(output: Any) -> Any:
 
 
 def _normal_string(text: str) -> Any:
-    start = text.lstrip(_BLANK)[:1]
-    if start in {"{", "["}:
-        try:
+    if len(text) <= MOST_PARSED and text.lstrip(_BLANK)[:1] in {"{", "["}:
+        with suppress(ValueError, RecursionError):  # no JSON after all: a text like any other
             return _normal(json.loads(text.strip(_BLANK)))
-        except (ValueError, RecursionError):
-            pass  # no JSON after all: a text like any other
     return normal_text(text)
 
 
