@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from sureline.adapters.delivering import DeliveryThread
 from sureline.adapters.storage.statement import Statement
@@ -120,7 +121,7 @@ async def test_what_was_delivered_is_forgotten_after_a_month() -> None:
     await carrier.round()
     assert await outbox(services) == []
     with services.store.database.snapshot() as each:
-        count = next(iter(each(Statement("SELECT count(*) FROM notices", ()), ())))
+        count = next(iter(each(Statement(text("SELECT count(*) FROM notices")), ())))
     assert count == (0,)
     services.close()
 

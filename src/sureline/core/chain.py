@@ -12,7 +12,8 @@ erased, the digest can neither be inverted nor confirmed by guessing, and the ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -25,7 +26,10 @@ ZERO = bytes(32)
 """Stands for the hash before the first row, and for the digest of no payload."""
 
 ERASURE = "erasure"
-"""The kind of row that names, in its body under `rows`, the rows whose payload was erased."""
+"""The kind of row that names in its body the rows whose payload was erased."""
+
+SEAL = "seal"
+"""The kind of row that names in its body where the other streams stood: it commits to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,41 @@ class ChainRow:
     hash: bytes
     payload: Payload | None = None
     payload_omitted: bool = False
+
+
+def erasure_body(stream: str, places: Iterable[tuple[str, int]]) -> bytes:
+    """Write what an erasure of `stream` erased: under `rows` its own rows, others by stream."""
+    rows: list[int] = []
+    others: list[tuple[str, int]] = []
+    for place in places:
+        if place[0] == stream:
+            rows.append(place[1])
+        else:
+            others.append(place)
+    return canonical_json({"rows": rows, **({"others": others} if others else {})})
+
+
+def erased_places(row: ChainRow) -> Sequence[tuple[str, int]]:
+    """Return the rows that an erasure names, as (stream, seq); none if it cannot be read."""
+    try:
+        body = json.loads(row.body)
+        own = [(row.stream, seq) for seq in body["rows"] if isinstance(seq, int)]
+        return [*own, *((str(stream), int(seq)) for stream, seq in body.get("others", ()))]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+def seal_body(heads: Mapping[str, Head]) -> bytes:
+    """Write where streams stand, as the body of a seal."""
+    return canonical_json({stream: str(head) for stream, head in heads.items()})
+
+
+def sealed_heads(row: ChainRow) -> Mapping[str, Head]:
+    """Return where the streams stood at a seal; none if it cannot be read."""
+    try:
+        return {str(stream): Head.parse(text) for stream, text in json.loads(row.body).items()}
+    except (ValueError, AttributeError, InvalidInput):
+        return {}
 
 
 def payload_digest(salt: bytes, answer: bytes, request: bytes) -> bytes:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sureline.core.chain import ZERO, ChainRow, Head, Payload
-from sureline.core.chain_verification import ChainReport, ChainVerifier
+from sureline.core.chain_verification import ChainReport
+from sureline.core.ledger_verification import LedgerVerifier
 from sureline.errors import InvalidInput
 
 OMITTED = "omitted"
@@ -60,20 +61,18 @@ def verify_export(lines: Iterable[str], *, expected: Head | None = None) -> Chai
 
     An export may leave all payloads out; then there is none to compare and the report says so.
     """
-    verifier: ChainVerifier | None = None
+    verifier = LedgerVerifier(None, expected=expected)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             row = read_export_line(line)
         except InvalidInput as error:
-            verifier = verifier or ChainVerifier("", expected=expected)
             verifier.reject(number, f"line {number}: {error.message}")
             break
-        verifier = verifier or ChainVerifier(row.stream, expected=expected)
         if not verifier.add(row):
             break
-    return (verifier or ChainVerifier("", expected=expected)).finish()
+    return verifier.finish()
 
 
 def _payload(data: Any) -> Payload | None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sureline.core.chain import ERASURE, ZERO, ChainRow, Head, canonical_fields, row_hash
+from sureline.core.chain import (
+    ERASURE,
+    SEAL,
+    ZERO,
+    ChainRow,
+    Head,
+    canonical_fields,
+    erased_places,
+    row_hash,
+    sealed_heads,
+)
 from sureline.errors import InvalidInput
 
 
@@ -58,41 +67,57 @@ class ChainReport:
 class PayloadTally:
     """Counts payloads that are gone, and tells those that an erasure explains from the others.
 
-    Its memory grows only with payloads whose erasure comes later in the chain.
+    Its memory grows with payloads whose erasure comes later, and with the erasures of other
+    streams' rows, which may be read after them.
     """
 
     def __init__(self) -> None:
         self.erased = 0
         self.omitted = 0
-        self.unexplained: set[int] = set()
+        self.unexplained: set[tuple[str, int]] = set()
+        self.on_record: set[tuple[str, int]] = set()
 
     def add(self, row: ChainRow) -> None:
         """Take the next row of the chain."""
         if row.payload_omitted:
             self.omitted += 1
         elif row.payload is None and row.payload_digest != ZERO:
-            self.unexplained.add(row.seq)
+            self.unexplained.add((row.stream, row.seq))
+            if (row.stream, row.seq) in self.on_record:
+                self._explain({(row.stream, row.seq)})
         if row.kind == ERASURE:
-            explained = self.unexplained & set(erased_rows(row.body))
-            self.erased += len(explained)
-            self.unexplained -= explained
+            named = set(erased_places(row))
+            self.on_record |= {place for place in named if place[0] != row.stream}
+            self._explain(self.unexplained & named)
+
+    def _explain(self, places: set[tuple[str, int]]) -> None:
+        self.erased += len(places)
+        self.unexplained -= places
 
 
 class ChainVerifier:
     """Verifies rows one by one in the order of `seq`.
 
     `expected` is a head written down earlier, outside the store: the chain must run through it.
+    `payloads` is shared where erasures stand in another stream than what they erased. `sealed` is
+    where other streams stood at the last seals of this one.
     """
 
     def __init__(
-        self, stream: str, *, start: Head | None = None, expected: Head | None = None
+        self,
+        stream: str,
+        *,
+        start: Head | None = None,
+        expected: Head | None = None,
+        payloads: PayloadTally | None = None,
     ) -> None:
         self._stream = stream
         self._head = start or Head()
         self._expected = expected
         self._from_start = start is None
         self._rows = 0
-        self.payloads = PayloadTally()
+        self.payloads = payloads or PayloadTally()
+        self.sealed: Mapping[str, Head] = {}
         self.fault: Fault | None = None
 
     def add(self, row: ChainRow) -> bool:
@@ -104,7 +129,14 @@ class ChainVerifier:
         self._rows += 1
         self._head = Head(seq=row.seq, hash=row.hash)
         self.payloads.add(row)
+        if row.kind == SEAL:
+            self.sealed = {**self.sealed, **sealed_heads(row)}
         return True
+
+    @property
+    def seq(self) -> int:
+        """Return the number of the last row that was taken."""
+        return self._head.seq
 
     def reject(self, seq: int, message: str) -> None:
         """Record that a row could not be read at all."""
@@ -206,9 +238,10 @@ class ChainVerifier:
         )
 
     def _vanished_payload(self) -> Fault | None:
-        if not self.payloads.unexplained:
+        gone = [seq for stream, seq in self.payloads.unexplained if stream == self._stream]
+        if not gone:
             return None
-        seq = min(self.payloads.unexplained)
+        seq = min(gone)
         return Fault(
             seq=seq,
             kind=FaultKind.PAYLOAD_MISSING,
@@ -231,12 +264,3 @@ class ChainVerifier:
                 f"the payloads of {self.payloads.omitted} rows, which the export leaves out"
             )
         return tuple(spots)
-
-
-def erased_rows(body: bytes) -> Sequence[int]:
-    """Return the row numbers that an erasure's body names; none if it cannot be read."""
-    try:
-        rows = json.loads(body)["rows"]
-    except (ValueError, KeyError, TypeError):
-        return ()
-    return [seq for seq in rows if isinstance(seq, int)] if isinstance(rows, list) else ()

@@ -1,4 +1,4 @@
-"""A store in a file and one in memory: both keep the same contract."""
+"""A store in a file, one in memory and one on PostgreSQL: all keep the same contract."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ import pytest
 
 from sureline.adapters.storage.store import Store, open_store
 from tests.disks import tiny_disk as tiny_disk
+from tests.postgres import Postgres
+from tests.postgres import postgres as postgres
 
 
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+@pytest.fixture(params=["file", "memory", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Name a fresh store of each kind."""
+    if request.param == "postgres":
+        server: Postgres = request.getfixturevalue("postgres")
+        return server.database()
+    return "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
     """Open a fresh store."""
-    opened = open_store(
-        "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path / 'store.db'}"
-    )
+    opened = open_store(store_url)
     yield opened
     opened.close()
 

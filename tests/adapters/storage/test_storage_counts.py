@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.store import Store, open_store
@@ -67,7 +68,7 @@ async def _fill(store: Store, decisions: list[dict[str, Any]], outcomes: list[An
 
 def _tables(store: Store) -> dict[str, list[Any]]:
     return {
-        name: sorted(store.database.fetch(Statement(f"SELECT * FROM {name}", ())), key=repr)
+        name: sorted(store.database.fetch(Statement(text(f"SELECT * FROM {name}"))), key=repr)
         for name in _DERIVED
     }
 

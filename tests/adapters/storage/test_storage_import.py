@@ -8,9 +8,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.tables import metadata
 from sureline.application.ports.ledger import LabelledRecord
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.stratum import Fold
@@ -40,10 +42,10 @@ def tables(store: Store) -> dict[str, list[Any]]:
     """Return what is in the tables, but for what is random."""
     found = {}
     for name in _TABLES:
-        columns = store.database.fetch(Statement(f"PRAGMA table_info({name})", ()))
-        kept = ", ".join(f'"{one[1]}"' for one in columns if one[1] not in _RANDOM)
+        columns = [column.name for column in metadata.tables[name].columns]
+        kept = ", ".join(f'"{one}"' for one in columns if one not in _RANDOM)
         found[name] = sorted(
-            store.database.fetch(Statement(f"SELECT {kept} FROM {name}", ())), key=repr
+            store.database.fetch(Statement(text(f"SELECT {kept} FROM {name}"))), key=repr
         )
     return found
 

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from sureline.adapters.storage import schema
+from sureline.adapters.storage import migrating, schema
 from sureline.adapters.storage.append_decision import INSERT_DECISION, fields_of
 from sureline.adapters.storage.statement import SQLITE
 from sureline.adapters.storage.store import open_store
@@ -65,7 +65,7 @@ def test_migrations_write_the_same_words_as_the_tables() -> None:
 
 def test_the_last_migration_is_the_code_s_revision() -> None:
     """Whoever adds a migration must say so in `tables.py`."""
-    assert ScriptDirectory(schema._MIGRATIONS).get_current_head() == SCHEMA_REVISION
+    assert ScriptDirectory(migrating._MIGRATIONS).get_current_head() == SCHEMA_REVISION
 
 
 def test_every_append_only_table_has_its_triggers() -> None:
@@ -126,7 +126,7 @@ def test_an_older_store_is_upgraded_when_it_is_opened(
     open_store(f"sqlite:///{path}").close()
     later = tmp_path / "migrations" / "versions"
     later.mkdir(parents=True)
-    for script in (schema._MIGRATIONS / "versions").glob("*.py"):
+    for script in (migrating._MIGRATIONS / "versions").glob("*.py"):
         (later / script.name).write_bytes(script.read_bytes())
     (later / "m9999_later.py").write_text(
         '"""Add a column."""\n'
@@ -137,7 +137,7 @@ def test_an_older_store_is_upgraded_when_it_is_opened(
         encoding="utf-8",
     )
     patch = monkeypatch
-    patch.setattr(schema, "_MIGRATIONS", later.parent)  # type: ignore[attr-defined]
+    patch.setattr(migrating, "_MIGRATIONS", later.parent)  # type: ignore[attr-defined]
     patch.setattr(schema, "SCHEMA_REVISION", "9999")  # type: ignore[attr-defined]
     open_store(f"sqlite:///{path}").close()
     connection = sqlite3.connect(path)

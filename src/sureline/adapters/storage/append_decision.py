@@ -17,7 +17,7 @@ from sureline.adapters.storage.queued import open_reviews
 from sureline.adapters.storage.statement import LISTED, adding, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.tables import decisions, payloads, vectors
-from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.chain import FieldValue, payload_digest, vector_digest
 from sureline.core.values.periods import day_number, week_number
@@ -116,6 +116,7 @@ def fields_of(record: DecisionRecord) -> dict[str, FieldValue]:
 
 def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list[int]:
     salts = os.urandom(SALT_BYTES * len(records))
+    stream = transaction.own_stream
     places, rows, payload_rows, vector_rows = [], [], [], []
     for index, record in enumerate(records):
         salt = salts[index * SALT_BYTES : (index + 1) * SALT_BYTES]
@@ -130,12 +131,12 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
         fields["task_digest"] = record.task_digest  # type: ignore[assignment]
         fields["vector_digest"] = proof  # type: ignore[assignment]
         places.append(head.seq)
-        rows.append((STREAM, head.seq, head.hash, *fields.values(), digest, record.body))
+        rows.append((stream, head.seq, head.hash, *fields.values(), digest, record.body))
         payload_rows.append(
-            (STREAM, head.seq, record.workspace, salt, record.answer, record.request)
+            (stream, head.seq, record.workspace, salt, record.answer, record.request)
         )
         if record.vector is not None:
-            vector_rows.append((STREAM, head.seq, record.workspace, record.model_id, record.vector))
+            vector_rows.append((stream, head.seq, record.workspace, record.model_id, record.vector))
     transaction.run_many(INSERT_DECISION, rows)
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
@@ -149,16 +150,22 @@ def _count(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
     routes: Counter[tuple[Any, ...]] = Counter()
     scores: Counter[tuple[Any, ...]] = Counter()
     opinions = OpinionCounter()
+    stream = transaction.own_stream
     for record in records:
         day = day_number(record.created_at)
         routes[record.workspace, record.slice_key, day, record.route] += 1
         if record.score_bin is not None:
             week, place = week_number(day), record.score_bin
             scores[record.workspace, record.slice_key, record.measurement_hash, week, place] += 1
-        opinions.add(record.workspace, record.slice_key, day, STREAM, record.body)
-    transaction.run_many(ADD_ROUTES, [(*key, STREAM, count) for key, count in routes.items()])
-    transaction.run_many(ADD_SCORES, [(*key, STREAM, count) for key, count in scores.items()])
+        opinions.add(record.workspace, record.slice_key, day, stream, record.body)
+    transaction.run_many(ADD_ROUTES, _sorted(routes, stream))
+    transaction.run_many(ADD_SCORES, _sorted(scores, stream))
     transaction.run_many(ADD_OPINIONS, opinions.rows())
+
+
+def _sorted(counts: Counter[tuple[Any, ...]], stream: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a count table, in an order in which no two writers wait for each other."""
+    return [(*key, stream, count) for key, count in sorted(counts.items())]
 
 
 def _as_stored(record: DecisionRecord) -> StoredDecision:

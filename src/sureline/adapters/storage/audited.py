@@ -50,7 +50,7 @@ _UNANSWERED = (
         decisions.c.workspace == bindparam("workspace"),
         _first_audit("seq").is_(None),
     )
-    .order_by(decisions.c.seq)
+    .order_by(decisions.c.created_at, decisions.c.seq)
     .limit(bindparam("limit"))
     .offset(literal_column("0"))
 )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.registry import chain_activation
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import canary_runs
 from sureline.adapters.storage.transaction import Transaction
@@ -28,7 +28,7 @@ _RUNS = compiled(
 class SqlCanaryRuns:
     """Keeps runs of the canaries; see the port `CanaryRuns`."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save(self, workspace: str, run: CanaryRun, standing: Activation | None) -> None:

@@ -15,10 +15,10 @@ from sqlalchemy import Table, and_, bindparam, func, literal_column, null, selec
 
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import CHAINED, heads, payloads
-from sureline.adapters.storage.transaction import STREAM
 from sureline.core.chain import ZERO, ChainRow, FieldValue, Head, Payload
 from sureline.core.chain_export import export_line
-from sureline.core.chain_verification import ChainReport, ChainVerifier, PayloadTally
+from sureline.core.chain_verification import ChainReport, PayloadTally
+from sureline.core.ledger_verification import LedgerVerifier
 
 PAGE = 500
 """Places in the chain that are read at once."""
@@ -62,16 +62,16 @@ class _KindReader:
             .order_by(table.c.seq)
         )
 
-    def read(self, fetch: Fetch, after: int, until: int) -> Iterator[ChainRow]:
-        """Return the rows with after < seq <= until, in order."""
-        for row in fetch(self._page, (STREAM, after, until)):
-            yield self._chain_row(row)
+    def read(self, fetch: Fetch, stream: str, after: int, until: int) -> Iterator[ChainRow]:
+        """Return the rows of a stream with after < seq <= until, in order."""
+        for row in fetch(self._page, (stream, after, until)):
+            yield self._chain_row(stream, row)
 
-    def _chain_row(self, row: Sequence[Any]) -> ChainRow:
+    def _chain_row(self, stream: str, row: Sequence[Any]) -> ChainRow:
         seq, digest, body, payload_digest, salt, answer, request = row[:7]
         fields = dict(zip(self._names, map(_field, row[7:]), strict=True))
         return ChainRow(
-            stream=STREAM,
+            stream=stream,
             seq=seq,
             kind=self._kind,
             fields=fields,
@@ -86,74 +86,78 @@ class _KindReader:
 
 _READERS = tuple(_KindReader(kind, table) for kind, table in CHAINED.items())
 
-_END = compiled(
+_HEADS = compiled(select(heads.c.stream, heads.c.seq, heads.c.hash))
+_LAST = compiled(
     select(
-        select(heads.c.seq)
-        .where(heads.c.stream == literal_column(f"'{STREAM}'"))
-        .scalar_subquery(),
-        select(heads.c.hash)
-        .where(heads.c.stream == literal_column(f"'{STREAM}'"))
-        .scalar_subquery(),
         *(
             select(func.coalesce(func.max(table.c.seq), literal_column("0")))
-            .where(table.c.stream == literal_column(f"'{STREAM}'"))
+            .where(table.c.stream == bindparam("stream"))
             .scalar_subquery()
             for table in CHAINED.values()
         ),
     )
 )
-"""The recorded head and the last row of each table, as of one moment."""
+"""The last row of each table in a stream."""
 
 
-def chain_end(fetch: Fetch) -> tuple[Head, int]:
-    """Return where the store says that the chain ends, and the last row that there is."""
-    seq, digest, *last = fetch(_END, ())[0]
-    head = Head() if seq is None else Head(seq=seq, hash=_blob(digest))
-    return head, max(last)
+def recorded_heads(fetch: Fetch) -> dict[str, Head]:
+    """Return where the store says that its streams end."""
+    return {stream: Head(seq=seq, hash=_blob(digest)) for stream, seq, digest in fetch(_HEADS, ())}
 
 
-def chain_rows(fetch: Fetch, *, after: int, until: int) -> Iterator[ChainRow]:
-    """Read all ledger rows with after < seq <= until, in the order of the chain."""
+def chain_rows(fetch: Fetch, stream: str, *, after: int, until: int) -> Iterator[ChainRow]:
+    """Read a stream's ledger rows with after < seq <= until, in the order of the chain."""
     while after < until:
         end = min(after + PAGE, until)
         yield from heapq.merge(
-            *(reader.read(fetch, after, end) for reader in _READERS), key=lambda row: row.seq
+            *(reader.read(fetch, stream, after, end) for reader in _READERS),
+            key=lambda row: row.seq,
         )
         after = end
 
 
-def verify(fetch: Fetch, *, start: Head | None, expected: Head | None) -> ChainReport:
-    """Verify the chain up to its end at the time of the call, or a little further.
+def verify(
+    fetch: Fetch, common_stream: str, *, start: Head | None, expected: Head | None
+) -> ChainReport:
+    """Verify all streams up to their ends at the time of the call, or a little further.
 
     A payload that was erased while we read is explained by a row beyond that end, so we read on
     until nothing that is missing could still be explained.
     """
-    verifier = ChainVerifier(STREAM, start=start, expected=expected)
-    after = 0 if start is None else start.seq
+    ledger = LedgerVerifier(common_stream, start=start, expected=expected)
     while True:
-        head, last = chain_end(fetch)
-        until = max(head.seq, last)
-        intact = all(map(verifier.add, chain_rows(fetch, after=after, until=until)))
-        if not intact or after == until or not verifier.payloads.unexplained:
-            return verifier.finish(head)
-        after = until
+        known, moved = recorded_heads(fetch), False
+        for stream in (common_stream, *sorted({*known, *ledger.sealed} - {common_stream})):
+            chain = ledger.chain(stream)
+            before = chain.seq
+            last = max(fetch(_LAST, (stream,) * len(CHAINED))[0])
+            known[stream] = recorded_heads(fetch).get(stream, Head())
+            until = max(known[stream].seq, last)
+            if not all(map(chain.add, chain_rows(fetch, stream, after=before, until=until))):
+                return ledger.finish(known)
+            moved |= chain.seq > before
+        if not moved or not ledger.payloads.unexplained:
+            return ledger.finish(known)
 
 
-def export(fetch: Fetch, *, payloads: bool) -> Iterator[str]:
-    """Write the chain up to its present end, one line of JSON per row.
+def export(fetch: Fetch, common_stream: str, *, payloads: bool) -> Iterator[str]:
+    """Write all streams up to their present ends, one line of JSON per row.
 
     Like `verify`, it goes on until every erasure that was met on the way is in.
     """
     tally = PayloadTally()
-    after = 0
+    written: dict[str, int] = {}
     while True:
-        head, _ = chain_end(fetch)
-        for row in chain_rows(fetch, after=after, until=head.seq):
-            tally.add(row)
-            yield export_line(row if payloads else _without_payload(row))
-        if after == head.seq or not tally.unexplained:
+        moved = False
+        for stream in (common_stream, *sorted({*recorded_heads(fetch)} - {common_stream})):
+            after, until = written.get(stream, 0), recorded_heads(fetch).get(stream, Head()).seq
+            for row in chain_rows(fetch, stream, after=after, until=until):
+                tally.add(row)
+                yield export_line(row if payloads else _without_payload(row))
+            written[stream] = until
+            moved |= until > after
+        if not moved or not tally.unexplained:
             return
-        after = head.seq
 
 
 def _without_payload(row: ChainRow) -> ChainRow:

@@ -25,6 +25,7 @@ from sureline.adapters.storage.count_tables import (
     route_counts,
     score_counts,
 )
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.labels import (
     LABELLED,
     GivenLabel,
@@ -35,7 +36,6 @@ from sureline.adapters.storage.labels import (
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.rebuild_counts import WEEK, rebuild_counts
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
@@ -208,7 +208,7 @@ class RebuildDerived:
 class SqlDerived:
     """Verifies and rebuilds what follows from the ledger."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def compare(self) -> tuple[TableReport, ...]:

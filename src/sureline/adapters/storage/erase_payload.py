@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,8 +14,9 @@ from sureline.adapters.storage.queued import forget_reviews
 from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import erasures, outcomes, payloads, vectors
-from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import Erasure
+from sureline.core.chain import erasure_body
 from sureline.errors import NotFound
 
 _APART = (payloads, vectors, remade_vectors)
@@ -94,15 +94,16 @@ class ErasePayload:
         decision = labelled(found)
         forget_reviews(transaction, self.workspace, self.decision_id)
         comments = transaction.all(_OUTCOMES, (self.workspace, self.decision_id))
-        rows = [
-            seq
-            for seq in (decision.seq, *(row[0] for row in comments))
-            if transaction.first(_KEPT, (STREAM, seq) * len(_APART)) is not None
+        common = transaction.stream_of("erasure")
+        places = [
+            place
+            for place in ((decision.stream, decision.seq), *((common, row[0]) for row in comments))
+            if transaction.first(_KEPT, place * len(_APART)) is not None
         ]
-        if not rows:
+        if not places:
             return False
         for statement in _DELETE:
-            transaction.run_many(statement, [(STREAM, seq) for seq in rows])
+            transaction.run_many(statement, places)
         transaction.chain(
             "erasure",
             {
@@ -113,7 +114,7 @@ class ErasePayload:
                 "reason": self.reason,
                 "erased_at": to_micros(self.at),
             },
-            body=json.dumps({"rows": rows}).encode("ascii"),
+            body=erasure_body(common, places),
         )
         transaction.scrub = True
         return True

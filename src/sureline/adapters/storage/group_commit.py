@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sureline.adapters.storage.append_decision import AppendDecision, append_decisions
+from sureline.adapters.storage.batch import Job, run_jobs
+from sureline.adapters.storage.sqlite_driver import SqliteDriver
 from sureline.adapters.storage.sqlite_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
-from sureline.errors import StoreBusy, StoreError, SurelineError
+from sureline.errors import StoreBusy
 
 _SCRUB_PATIENCE_MS = 50
-
-Job = Callable[[Transaction], Any]
 
 
 class GroupCommit:
@@ -54,8 +53,8 @@ class GroupCommit:
         with self._sharing:
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
-                transaction = Transaction(self._connection)
-                results = _run(transaction, jobs)
+                transaction = Transaction(SqliteDriver(self._connection))
+                results = run_jobs(transaction, jobs)
                 transaction.seal()
                 self._connection.execute("COMMIT")
             except BaseException as error:
@@ -85,26 +84,3 @@ class GroupCommit:
             self._unscrubbed = True
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={int(patience)}")
-
-
-def _run(transaction: Transaction, jobs: Sequence[Job]) -> list[Any]:
-    """Run the jobs; a refusal (such as NotFound) is an answer and does not undo the others.
-
-    A job refuses before it writes anything. Decisions go first, all together: what is handed in
-    at the same time has no order.
-    """
-    appends = [job for job in jobs if isinstance(job, AppendDecision)]
-    stored = iter(append_decisions(transaction, appends) if appends else ())
-    return [
-        next(stored) if isinstance(job, AppendDecision) else _answer(transaction, job)
-        for job in jobs
-    ]
-
-
-def _answer(transaction: Transaction, job: Job) -> Any:
-    try:
-        return job(transaction)
-    except StoreError:
-        raise
-    except SurelineError as refusal:
-        return refusal

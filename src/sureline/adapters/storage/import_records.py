@@ -15,7 +15,7 @@ from sureline.adapters.storage.labels import GivenLabel, LabelledDecision, set_f
 from sureline.adapters.storage.record_outcome import fields_of
 from sureline.adapters.storage.statement import LISTED, compiled, json_list
 from sureline.adapters.storage.tables import decisions, outcomes
-from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord, LabelledRecord, RecordedLabel
 from sureline.core.values.periods import day_number, week_number
 
@@ -93,7 +93,7 @@ def _write_outcomes(
         transaction,
         [
             GivenLabel(
-                decision=_labelled(record, seq),
+                decision=_labelled(record, transaction.own_stream, seq),
                 source=outcome.source,
                 anchored=outcome.anchored,
                 correct=outcome.correct,
@@ -105,11 +105,11 @@ def _write_outcomes(
     )
 
 
-def _labelled(record: DecisionRecord, seq: int) -> LabelledDecision:
+def _labelled(record: DecisionRecord, stream: str, seq: int) -> LabelledDecision:
     return LabelledDecision(
         workspace=record.workspace,
         id=record.id,
-        stream=STREAM,
+        stream=stream,
         seq=seq,
         slice_key=record.slice_key,
         measurement_hash=record.measurement_hash,

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table, bindparam, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
@@ -47,7 +47,7 @@ _PUT = compiled(
 class SqlJobs:
     """Keeps what is remembered of jobs; see the port `JobStore` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def claim(self, workspace: str, wanted: JobState, *, latest: datetime) -> JobState | None:

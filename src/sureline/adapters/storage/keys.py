@@ -16,8 +16,8 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled, insertion
 from sureline.adapters.storage.tables import api_keys
 from sureline.adapters.storage.transaction import Transaction
@@ -71,7 +71,7 @@ _EXISTS = compiled(
 class SqlKeys:
     """Keeps API keys; see the port `Keys` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def create(

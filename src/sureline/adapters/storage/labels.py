@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, delete, literal_column, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.count_tables import OFF_SCALE, label_counts, labels
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import adding, compiled
 from sureline.adapters.storage.tables import decisions
-from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.adapters.storage.transaction import Transaction
 from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.stratum import LabelStratum, Stratum
@@ -180,6 +180,6 @@ def count_label(
         OFF_SCALE if decision.score_bin is None else decision.score_bin,
         stratum,
         int(correct),
-        STREAM,
+        decision.stream,
     )
     counts[key] += change

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.past_cases import vector_for
 from sureline.adapters.storage.remade_vectors import remade_vectors
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.application.ports.cases import PastCase
@@ -62,7 +62,7 @@ _LATEST = compiled(
 class SqlLatestCases:
     """Walks the labels backwards until there are enough of the slice."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def latest(self, workspace: str, slice_key: str, limit: int) -> Sequence[PastCase]:

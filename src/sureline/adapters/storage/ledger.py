@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sureline.adapters.storage.append_decision import AppendDecision
@@ -19,6 +20,7 @@ from sureline.adapters.storage.count_queries import (
     SCORE_COUNTS,
     counts_of,
 )
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.erase_payload import ERASURES, ErasePayload, stored_erasure
 from sureline.adapters.storage.import_records import (
     RECORDED,
@@ -27,11 +29,10 @@ from sureline.adapters.storage.import_records import (
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.past_cases import past_cases
-from sureline.adapters.storage.past_decisions import horizon, page_of_decisions
+from sureline.adapters.storage.past_decisions import PAGE, past_decisions
 from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import Statement, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.stored_switches import (
@@ -69,7 +70,7 @@ _EVER = -(2**62)
 class SqlLedger:
     """Keeps decisions, outcomes and switches; see the port `Ledger` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def decision(self, workspace: str, decision_id: str) -> StoredDecision | None:
@@ -91,7 +92,10 @@ class SqlLedger:
         existing = None if decision_id is None else await self.decision(workspace, decision_id)
         rejections, chain, verdict_mark, activation_mark = self._database.fetch(
             PRIOR,
-            (workspace, slice_key, task_digest, to_micros(since), workspace, retry_of),
+            (
+                *(workspace, slice_key, task_digest, to_micros(since), workspace, retry_of),
+                *[self._database.common_stream] * 3,
+            ),
         )[0]
         return Prior(
             existing=existing,
@@ -232,18 +236,8 @@ class SqlLedger:
         """Stream the slice's decisions with their labels, oldest first; read off the loop."""
         earliest = _EVER if since is None else to_micros(since)
         with self._database.reader() as fetch:
-            until = horizon(fetch)
-            after: int | None = 0
-            while after is not None:
-                page, after = await asyncio.to_thread(
-                    page_of_decisions,
-                    fetch,
-                    after,
-                    until,
-                    workspace=workspace,
-                    slice_key=slice_key,
-                    since=earliest,
-                )
+            found = past_decisions(fetch, workspace=workspace, slice_key=slice_key, since=earliest)
+            while page := await asyncio.to_thread(lambda: list(islice(found, PAGE))):
                 for one in page:
                     yield one
 
@@ -252,7 +246,7 @@ class SqlLedger:
 
         def read() -> Sequence[PastCase]:
             with self._database.reader() as fetch:
-                return past_cases(fetch, cursor, model_id)
+                return past_cases(fetch, self._database.common_stream, cursor, model_id)
 
         return await asyncio.to_thread(read)
 
@@ -273,14 +267,14 @@ class SqlLedger:
 
         def read() -> ChainReport:
             with self._database.reader() as fetch:
-                return verify(fetch, start=start, expected=expected)
+                return verify(fetch, self._database.common_stream, start=start, expected=expected)
 
         return await asyncio.to_thread(read)
 
     def export(self, *, payloads: bool = True) -> Iterator[str]:
         """Yield the ledger as lines of JSON for `core.chain_export.verify_export`."""
         with self._database.reader() as fetch:
-            yield from export(fetch, payloads=payloads)
+            yield from export(fetch, self._database.common_stream, payloads=payloads)
 
     async def erase(
         self, workspace: str, decision_id: str, *, by: str, reason: str, at: datetime

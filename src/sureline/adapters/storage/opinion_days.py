@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from sureline.adapters.storage.count_tables import opinion_counts
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.statement import compiled
 from sureline.application.ports.opinion_counts import OpinionDay, OpinionSums
 from sureline.core.values.opinion_use import FIGURES, End, OpinionKey
@@ -38,7 +38,7 @@ _DAYS = compiled(
 class SqlOpinionCounts:
     """Sums the counts over streams, in a fixed order."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def days(self, workspace: str, since_day: int) -> Sequence[OpinionDay]:

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from sureline.adapters.storage import outbox_queries as queries
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.outbox_rows import NOTICE_COLUMNS, delivery_of, notice_of
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import json_list
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.outbox import Claiming, Delivery, DeliveryState
@@ -23,7 +23,7 @@ from sureline.errors import NotFound
 class SqlOutbox:
     """Keeps notices and deliveries; see the port `OutboxStore` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def spread(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import and_, bindparam, delete, exists, literal_column, or_, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.outbox_rows import (
     DELIVERY_COLUMNS,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table, text
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.statement import compiled

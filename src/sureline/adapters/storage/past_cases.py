@@ -74,7 +74,11 @@ _verdicts = (
     .offset(literal_column("0"))
 )
 _VERDICTS = compiled(_verdicts)
-_HORIZON = compiled(select(func.coalesce(func.max(heads.c.seq), literal_column("0"))))
+_HORIZON = compiled(
+    select(func.coalesce(func.max(heads.c.seq), literal_column("0"))).where(
+        heads.c.stream == bindparam("common_stream")
+    )
+)
 _DELETIONS = compiled(
     select(
         erasures.c.seq.label("mark"),
@@ -91,7 +95,7 @@ _DELETIONS = compiled(
 Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
 
-def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
+def past_cases(fetch: Fetch, common_stream: str, cursor: int, model_id: str) -> list[PastCase]:
     """Return each labelled decision's verdict as it stands, and each deletion, oldest first.
 
     A decision appears once, at the outcome that gave it its present label, with the vector that
@@ -102,7 +106,7 @@ def past_cases(fetch: Fetch, cursor: int, model_id: str) -> list[PastCase]:
     was written when the reading began is returned, or a deletion read later could carry the
     cursor past a verdict that was written in between.
     """
-    horizon = fetch(_HORIZON, ())[0][0]
+    horizon = fetch(_HORIZON, (common_stream,))[0][0]
     bounds = {"horizon": horizon, "model_id": model_id, "page": PAGE}
     verdicts = [
         PastCase(

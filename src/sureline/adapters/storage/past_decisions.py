@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, literal_column, select
+from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, heads
-from sureline.adapters.storage.transaction import STREAM
 from sureline.application.ports.ledger import PastDecision
 from sureline.core.values.stratum import LabelStratum, Stratum
 
@@ -20,7 +21,7 @@ PAGE = 1_000
 
 Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
-_HORIZON = compiled(select(func.coalesce(func.max(heads.c.seq), literal_column("0"))))
+_HEADS = compiled(select(heads.c.stream, heads.c.seq).order_by(heads.c.stream))
 _PAGE = compiled(
     select(
         decisions.c.seq,
@@ -60,18 +61,22 @@ _PAGE = compiled(
 )
 
 
-def horizon(fetch: Fetch) -> int:
-    """Return the newest place in the ledger."""
-    last: int = fetch(_HORIZON, ())[0][0]
-    return last
+def past_decisions(
+    fetch: Fetch, *, workspace: str, slice_key: str, since: int
+) -> Iterator[PastDecision]:
+    """Yield the decisions that are there now, oldest first; each writer's as it wrote them."""
+    wanted = (workspace, slice_key, since)
+    parts = [_written_by(fetch, stream, until, wanted) for stream, until in fetch(_HEADS, ())]
+    return heapq.merge(*parts, key=lambda one: one.created_at) if len(parts) > 1 else chain(*parts)
 
 
-def page_of_decisions(
-    fetch: Fetch, after: int, until: int, *, workspace: str, slice_key: str, since: int
-) -> tuple[list[PastDecision], int | None]:
-    """Return the next decisions after the place `after`, and where to go on (None: no more)."""
-    rows = fetch(_PAGE, (STREAM, after, until, workspace, slice_key, since, PAGE))
-    return [_past_decision(row) for row in rows], rows[-1][0] if len(rows) == PAGE else None
+def _written_by(
+    fetch: Fetch, stream: str, until: int, wanted: tuple[str, str, int]
+) -> Iterator[PastDecision]:
+    after = 0
+    while rows := fetch(_PAGE, (stream, after, until, *wanted, PAGE)):
+        yield from map(_past_decision, rows)
+        after = rows[-1][0]
 
 
 def _past_decision(row: Sequence[Any]) -> PastDecision:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import and_, bindparam, exists, func, literal_column, or_, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.moments import to_micros
@@ -81,7 +81,11 @@ _MATERIAL = compiled(
         )
         .join(
             outcomes,
-            and_(outcomes.c.stream == labels.c.stream, outcomes.c.seq == labels.c.mark),
+            and_(
+                outcomes.c.workspace == labels.c.workspace,
+                outcomes.c.decision_id == labels.c.decision_id,
+                outcomes.c.seq == labels.c.mark,
+            ),
         )
     )
     .where(

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, literal_column, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
 from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
 from sureline.adapters.storage.moments import to_micros
@@ -25,7 +26,6 @@ from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.planted_step import FOLLOWED
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.transaction import Transaction
@@ -135,7 +135,7 @@ _PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 class SqlPlanted:
     """Keeps what is planted; see the port `PlantedStore` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def plant(self, workspace: str, choose: Choose, *, now: datetime) -> int:

@@ -8,14 +8,13 @@ from sqlalchemy import ScalarSelect, Table, bindparam, func, literal_column, sel
 
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import activations, decisions, erasures, outcomes
-from sureline.adapters.storage.transaction import STREAM
 
 
 def _mark(table: Table) -> ScalarSelect[Any]:
     """Grow with each row of the table, whoever writes it; read from the end of its index."""
     return (
         select(func.coalesce(func.max(table.c.seq), literal_column("0")))
-        .where(table.c.stream == literal_column(f"'{STREAM}'"))
+        .where(table.c.stream == bindparam("common_stream"))
         .scalar_subquery()
     )
 

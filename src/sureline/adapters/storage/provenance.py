@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from sqlalchemy import and_, bindparam, func, literal_column, select
+from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import consumptions, decisions, heads
-from sureline.adapters.storage.transaction import STREAM
 from sureline.application.ports.provenance import LatestDecision, LedgerPlace
 
 LOOKED_AT = 20_000
-"""Rows of the ledger among which the latest decisions are looked for."""
+"""Rows of each stream of the ledger among which the latest decisions are looked for."""
 
 _PLACE = compiled(
     select(decisions.c.seq, decisions.c.hash, consumptions.c.consumed_at)
@@ -31,7 +30,7 @@ _PLACE = compiled(
     )
     .where(decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id"))
 )
-_END = compiled(select(func.coalesce(func.max(heads.c.seq), literal_column("0"))))
+_HEADS = compiled(select(heads.c.stream, heads.c.seq))
 _LATEST = compiled(
     select(
         decisions.c.id,
@@ -64,7 +63,7 @@ _LATEST = compiled(
 class SqlProvenance:
     """The port `Provenance` on the store's tables."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def place(self, workspace: str, decision_id: str) -> LedgerPlace | None:
@@ -85,8 +84,11 @@ class SqlProvenance:
 
     def _latest(self, workspace: str, slice_key: str, limit: int) -> list[LatestDecision]:
         with self._database.reader() as fetch:
-            after = fetch(_END, ())[0][0] - LOOKED_AT
-            rows = fetch(_LATEST, (STREAM, after, workspace, slice_key, limit))
+            rows = [
+                row
+                for stream, end in fetch(_HEADS, ())
+                for row in fetch(_LATEST, (stream, end - LOOKED_AT, workspace, slice_key, limit))
+            ]
         return [
             LatestDecision(
                 id=row[0],
@@ -97,5 +99,5 @@ class SqlProvenance:
                 created_at=from_micros(row[5]),
                 correct=None if row[6] is None else bool(row[6]),
             )
-            for row in rows
+            for row in sorted(rows, key=lambda row: row[5], reverse=True)[:limit]
         ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.planted_step import forget_planted, is_planted

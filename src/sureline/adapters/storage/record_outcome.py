@@ -16,7 +16,7 @@ from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import outcomes, payloads
-from sureline.adapters.storage.transaction import STREAM, Transaction
+from sureline.adapters.storage.transaction import Transaction
 from sureline.core.chain import FieldValue, payload_digest
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import Conflict, NotFound
@@ -156,5 +156,6 @@ def _insert(transaction: Transaction, outcome: Outcome) -> int:
     edited = outcome.edited or b""
     digest = payload_digest(salt, comment, edited)
     head = transaction.chain("outcome", fields, payload_digest=digest)
-    transaction.run(INSERT_PAYLOAD, (STREAM, head.seq, outcome.workspace, salt, comment, edited))
+    stream = transaction.stream_of("outcome")
+    transaction.run(INSERT_PAYLOAD, (stream, head.seq, outcome.workspace, salt, comment, edited))
     return head.seq

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.prior_knowledge import ACTIVATION_MARK
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import activations, calibrations, policies
 from sureline.adapters.storage.transaction import Transaction
@@ -66,7 +66,7 @@ _CALIBRATIONS = compiled(
 class SqlRegistry:
     """Keeps policies, calibrations and activations; see the port `Registry`."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def propose_policy(self, policy_hash: str, text: str, at: datetime) -> bool:
@@ -130,7 +130,7 @@ class SqlRegistry:
 
     async def activation_mark(self) -> int:
         """Return the number that grows with every activation."""
-        return int(self._database.fetch(ACTIVATION_MARK, ())[0][0])
+        return int(self._database.fetch(ACTIVATION_MARK, (self._database.common_stream,))[0][0])
 
     async def save_calibration(
         self,

@@ -18,10 +18,10 @@ from sqlalchemy import (
     select,
     union_all,
 )
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.count_tables import labels
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import (
     decisions,
@@ -120,7 +120,7 @@ _MODELS = compiled(
 class SqlRemadeVectors:
     """Keeps vectors made anew; see the port `RemadeVectors` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def cases(self, workspace: str, slice_key: str, model_id: str) -> Sequence[LabelledCase]:

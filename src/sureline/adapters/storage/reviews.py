@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, literal_column, select
 
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.planted_step import keep_planted
 from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.record_outcome import RecordOutcome
 from sureline.adapters.storage.review_rows import COLUMNS, queue_counts, review_of, reviews
-from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.reviews import QueueCount, Step, Wanted
@@ -64,7 +64,7 @@ _COUNTS = compiled(
 class SqlReviews:
     """Keeps the queue; see the port `ReviewStore` for the contract."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, workspace: str, review_id: str) -> Review | None:

@@ -1,7 +1,6 @@
 """Brings a SQLite file to the tables that this version knows.
 
-Alembic is imported only when something is to be created or upgraded, because it costs more than
-opening the store. Several processes may open one file at once: one of them upgrades under the
+Several processes may open one file at once: one of them upgrades under the
 write lock, the others wait for it and find nothing left to do.
 """
 
@@ -10,21 +9,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sureline.adapters.storage.migrating import known_revisions, migrate
 from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 APPLICATION_ID = 0x53524C4E
 """Marks a SQLite file as a sureline store ("SRLN")."""
 
 SECRET_BYTES = 32
-
-_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def prepare(connection: sqlite3.Connection, where: str, *, patience: float) -> bytes:
@@ -72,7 +65,7 @@ def _is_current(connection: sqlite3.Connection, where: str) -> bool:
         return True
     if revision is None:
         raise StoreCorrupt(f"{where} has lost its schema's version; restore it from a backup")
-    if revision not in _known_revisions():
+    if revision not in known_revisions():
         raise StoreTooNew(
             f"{where} has schema {revision}, but this sureline knows only {SCHEMA_REVISION}: "
             f"install the newer sureline; nothing was written"
@@ -90,12 +83,6 @@ def _revision(connection: sqlite3.Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _known_revisions() -> set[str]:
-    from alembic.script import ScriptDirectory
-
-    return {script.revision for script in ScriptDirectory(_MIGRATIONS).walk_revisions()}
-
-
 def _upgrade(connection: sqlite3.Connection, where: str) -> None:
     """Run the missing migrations in one transaction, unless another process just did."""
     from sqlalchemy import create_engine
@@ -108,7 +95,7 @@ def _upgrade(connection: sqlite3.Connection, where: str) -> None:
         with engine.connect() as migrating, migrating.begin():
             connection.execute("BEGIN IMMEDIATE")
             if not _is_current(connection, where):
-                _migrate(migrating)
+                migrate(migrating)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(
                     "INSERT INTO meta (name, value) VALUES ('secret', ?) ON CONFLICT DO NOTHING",
@@ -116,22 +103,6 @@ def _upgrade(connection: sqlite3.Connection, where: str) -> None:
                 )
     except DBAPIError as error:
         raise error.orig or error from error
-
-
-def _migrate(migrating: Connection) -> None:
-    """Let Alembic work inside the transaction that is open on this connection."""
-    from alembic.config import Config
-    from alembic.runtime.environment import EnvironmentContext
-    from alembic.script import ScriptDirectory
-
-    scripts = ScriptDirectory(_MIGRATIONS)
-    with EnvironmentContext(
-        Config(),
-        scripts,
-        fn=lambda revision, _: scripts._upgrade_revs("head", revision),
-    ) as environment:
-        environment.configure(connection=migrating, render_as_batch=True)
-        environment.run_migrations()
 
 
 def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:

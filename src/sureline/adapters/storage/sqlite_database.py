@@ -9,19 +9,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare, secret_of
+from sureline.adapters.storage.sqlite_driver import STREAM, lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
-from sureline.adapters.storage.transaction import Transaction, lenient
+from sureline.adapters.storage.transaction import Transaction
 from sureline.adapters.storage.writer import Writer, WriterStopped
 from sureline.errors import StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
-
-Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
-Each = Callable[[Statement, Sequence[Any]], Iterator[tuple[Any, ...]]]
 
 PRAGMAS = (
     "PRAGMA synchronous=FULL",  # a commit is on the disk before it is acknowledged
@@ -54,6 +53,8 @@ class SqliteDatabase:
     `busy_timeout` is in seconds. `read_only` says why nothing can be written, if so: then nothing
     is. Safe to use from several threads and event loops.
     """
+
+    common_stream = STREAM
 
     def __init__(
         self,

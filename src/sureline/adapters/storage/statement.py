@@ -1,4 +1,4 @@
-"""Statements written in SQLAlchemy Core, compiled once, run by the driver itself.
+"""SQL compiled once, for the drivers to run as it is (docs/DESIGN: Core per row costs thrice).
 
 Building and compiling a Core statement for each row costs more than the row; the driver takes
 the compiled text and plain tuples.
@@ -8,39 +8,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from sqlalchemy import (
-    Dialect,
-    String,
-    Table,
-    bindparam,
-    func,
-    insert,
-    literal_column,
-    select,
-)
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Dialect, String, Table, bindparam, case, insert, literal_column, select
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite import pysqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
+from sqlalchemy.sql.functions import GenericFunction
 
 SQLITE: Dialect = pysqlite.dialect()
+POSTGRES: Dialect = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call]
 
 
-@dataclass(frozen=True, slots=True)
 class Statement:
-    """Compiled text with the names of its positional parameters, in order."""
+    """A statement for both databases, compiled for each when it is first run there.
 
-    sql: str
-    names: tuple[str, ...]
+    `names` are the parameters in the order in which they are given.
+    """
+
+    def __init__(self, element: ClauseElement) -> None:
+        self._element = element
+
+    @cached_property
+    def _on_sqlite(self) -> tuple[str, tuple[str, ...]]:
+        return _text(self._element, SQLITE)
+
+    @cached_property
+    def sql(self) -> str:
+        """The text for SQLite."""
+        return self._on_sqlite[0]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters, in order."""
+        return self._on_sqlite[1]
+
+    @cached_property
+    def postgres(self) -> str:
+        """The text for PostgreSQL, with the parameters in the same order."""
+        text, names = _text(self._element, POSTGRES)
+        assert names == self.names, f"other order of parameters: {text}"
+        return text
 
     def row(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Put named values in the order of the parameters."""
         return tuple([values[name] for name in self.names])
 
 
-_listed = func.json_each(bindparam("ids")).table_valued("value")
+def _text(element: ClauseElement, dialect: Dialect) -> tuple[str, tuple[str, ...]]:
+    found = element.compile(dialect=dialect)
+    return str(found), tuple(getattr(found, "positiontup", None) or ())
+
+
+class _Listed(GenericFunction[Any]):
+    """The texts of a JSON list, as rows."""
+
+    name = "json_each"
+    inherit_cache = True
+
+
+@compiles(_Listed, "postgresql")
+def _listed_on_postgres(element: _Listed, compiler: SQLCompiler, **options: Any) -> str:
+    inner = compiler.process(element.clauses, **options)
+    return f"jsonb_array_elements_text(CAST({inner} AS jsonb))"
+
+
+_listed = _Listed(bindparam("ids", type_=String)).table_valued("value")
 LISTED = select(_listed.c.value.cast(String))
 """The texts of the parameter `ids`, as `json_list` writes them: one statement for any number."""
 
@@ -50,22 +87,20 @@ def json_list(texts: Iterable[str]) -> str:
     return json.dumps(list(texts))
 
 
-def compiled(element: ClauseElement, dialect: Dialect = SQLITE) -> Statement:
-    """Compile a statement whose parameters are all named bind parameters."""
-    compiled_element = element.compile(dialect=dialect)
-    names = getattr(compiled_element, "positiontup", None) or ()
-    return Statement(sql=str(compiled_element), names=tuple(names))
+def compiled(element: ClauseElement) -> Statement:
+    """Return a statement whose parameters are all named bind parameters."""
+    return Statement(element)
 
 
-def insertion(table: Table, dialect: Dialect = SQLITE) -> Statement:
-    """Compile a plain insert of every column, in the order of the table."""
-    return compiled(insert(table), dialect)
+def insertion(table: Table) -> Statement:
+    """Return a plain insert of every column, in the order of the table."""
+    return Statement(insert(table))
 
 
 def adding(table: Table, *, most: int = 2**63 - 1) -> Statement:
     """Return the statement that adds a row of figures to those that a table has under its key.
 
-    Sums stop at `most`: beyond what an integer of SQLite holds it would go on in floating point.
+    Sums stop at `most`: beyond what an integer of the database holds it would go on otherwise.
     """
     insert_figures = upsert(table)
     keys = {column.name for column in table.primary_key}
@@ -73,11 +108,19 @@ def adding(table: Table, *, most: int = 2**63 - 1) -> Statement:
         insert_figures.on_conflict_do_update(
             index_elements=[column.name for column in table.primary_key],
             set_={
-                column.name: func.min(
-                    column + insert_figures.excluded[column.name], literal_column(str(most))
-                )
+                column.name: _at_most(column, insert_figures.excluded[column.name], most)
                 for column in table.columns
                 if column.name not in keys
             },
         )
+    )
+
+
+def _at_most(column: Any, added: Any, most: int) -> Any:
+    """Return the sum, or `most`: compared without adding, because a sum too large is an error."""
+    end: Any = literal_column(str(most))
+    return case(
+        (added <= literal_column("0"), column + added),
+        (column > end - added, end),
+        else_=column + added,
     )

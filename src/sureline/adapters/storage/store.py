@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
+from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
@@ -24,6 +25,7 @@ from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
 _PREFIX = "sqlite://"
+_POSTGRES = ("postgresql://", "postgres://")
 _memory_numbers = itertools.count(1)
 
 
@@ -46,12 +48,12 @@ class Store:
     opinions: SqlOpinionCounts
     provenance: SqlProvenance
     secret: bytes
-    database: SqliteDatabase
+    database: Database
 
     @property
     def in_memory(self) -> bool:
         """Tell whether nothing is kept beyond `close`."""
-        return _path(self.url) is None
+        return not self.url.startswith(_POSTGRES) and _path(self.url) is None
 
     def close(self) -> None:
         """Write what was handed in and let go of the database."""
@@ -68,18 +70,7 @@ def open_store(
     One that cannot be written is refused; without `to_write` it is opened and read, for a moment
     rather than for hours, and only writing raises StoreReadOnly. Raises StoreError, InvalidInput.
     """
-    path = _path(url)
-    where = "the store in memory" if path is None else str(path)
-    read_only = None if path is None else _obstacle(path, create=create)
-    if read_only is not None and (to_write or path is None or not path.exists()):
-        raise StoreReadOnly(read_only)
-    database = SqliteDatabase(
-        str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
-        where=where,
-        memory=path is None,
-        busy_timeout=busy_timeout,
-        read_only=read_only,
-    )
+    database = _opened(url, busy_timeout, create=create, to_write=to_write)
     return Store(
         url=url,
         ledger=SqlLedger(database),
@@ -100,10 +91,41 @@ def open_store(
     )
 
 
+def _opened(url: str, patience: float, *, create: bool, to_write: bool) -> Database:
+    if url.startswith(_POSTGRES):
+        return _postgres(url, patience, create=create, to_write=to_write)
+    path = _path(url)
+    where = "the store in memory" if path is None else str(path)
+    read_only = None if path is None else _obstacle(path, create=create)
+    if read_only is not None and (to_write or path is None or not path.exists()):
+        raise StoreReadOnly(read_only)
+    return SqliteDatabase(
+        str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
+        where=where,
+        memory=path is None,
+        busy_timeout=patience,
+        read_only=read_only,
+    )
+
+
+def _postgres(url: str, patience: float, *, create: bool, to_write: bool) -> Database:
+    """Open a PostgreSQL store; the driver is imported only then."""
+    try:
+        from sureline.adapters.storage.postgres_database import PostgresDatabase
+    except ImportError as error:
+        raise InvalidInput(
+            f"a store on PostgreSQL needs the driver: pip install 'sureline[postgres]' ({error})",
+            field="store",
+        ) from error
+    return PostgresDatabase(url, patience=patience, create=create, to_write=to_write)
+
+
 def _path(url: str) -> Path | None:
     if not url.startswith(_PREFIX):
         raise InvalidInput(
-            f"expected sqlite:///file.db or sqlite://, not {url.split('://')[0]!r}", field="store"
+            f"expected sqlite:///file.db or postgresql://host/database, not "
+            f"{url.split('://')[0]!r}",
+            field="store",
         )
     rest = url.removeprefix(_PREFIX)
     if rest in {"", "/:memory:"}:

@@ -22,10 +22,11 @@ from sqlalchemy import (
     MetaData,
     PrimaryKeyConstraint,
     Table,
-    Text,
     UniqueConstraint,
     text,
 )
+
+from sureline.adapters.storage.text_type import TEXT
 
 SCHEMA_REVISION = "0004"
 """The revision of the tables below; `migrations/versions` must end with it."""
@@ -41,7 +42,7 @@ metadata = MetaData(
 
 def text_column(name: str, *, null: bool = False) -> Column[Any]:
     """Make a column of text."""
-    return Column(name, Text, nullable=null)
+    return Column(name, TEXT, nullable=null)
 
 
 def whole_column(name: str, *, null: bool = False) -> Column[Any]:
@@ -102,6 +103,7 @@ Index(
     "ix_decisions_audited",
     decisions.c.workspace,
     decisions.c.slice_key,
+    decisions.c.created_at,
     decisions.c.seq,
     sqlite_where=text("audit = 1"),
     postgresql_where=text("audit = 1"),
@@ -216,6 +218,17 @@ erasures = Table(
 
 Index("ix_erasures_decision", erasures.c.workspace, erasures.c.decision_id)
 
+seals = Table(
+    "seals",
+    metadata,
+    *_place(),
+    _bytes("hash"),
+    text_column("workspace"),
+    whole_column("sealed_at"),
+    _bytes("body"),
+)
+"""Where the streams of decisions stood, in the common stream: one head commits to all of them."""
+
 payloads = Table(
     "payloads",
     metadata,
@@ -286,6 +299,7 @@ CHAINED: dict[str, Table] = {
     "calibration": calibrations,
     "canary_run": canary_runs,
     "erasure": erasures,
+    "seal": seals,
 }
 """The ledger tables by the kind of their rows."""
 

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.tables import CHAINED, heads
 from sureline.core.chain import ZERO, FieldValue, Head, canonical_fields, row_hash
-
-STREAM = "sqlite"
-"""The one stream of a SQLite store (docs/decisions/0003-one-stream-on-sqlite.md)."""
 
 _HEAD = compiled(select(heads.c.seq, heads.c.hash).where(heads.c.stream == bindparam("stream")))
 _insert_head = upsert(heads)
@@ -28,49 +25,58 @@ _INSERT = {kind: insertion(table) for kind, table in CHAINED.items()}
 Row = Sequence[Any]
 
 
-def lenient(data: bytes) -> str:
-    """Read a stored text whatever its bytes: a tampered one must reach who looks for tampering."""
-    return data.decode("utf-8", "surrogateescape")
+class Driver(Protocol):
+    """A connection that is in a transaction, with the streams of the chain that it may extend."""
 
+    own_stream: str
+    """Decisions go in here: no other writer uses it."""
+    common_stream: str
+    """All other rows go in here, so that their places are their order; under the write lock."""
 
-class Connection(Protocol):
-    """What is used of a driver's connection."""
-
-    text_factory: Any
-
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any:
+    def execute(self, statement: Statement, parameters: Row = ..., /) -> Any:
         """Run one statement and return a cursor."""
 
-    def executemany(self, sql: str, parameters: Sequence[Row], /) -> Any:
+    def executemany(self, statement: Statement, rows: Sequence[Row], /) -> Any:
         """Run one statement for many rows."""
+
+    def each(self, statement: Statement, parameters: Row, /) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query one by one, texts of any bytes included."""
 
 
 class Transaction:
     """Reads and writes inside one transaction; used by the writer's thread only.
 
-    The head of the chain is read at first use, after the write lock is held, and written once at
+    The head of a stream is read at first use, when nobody else may write it, and written once at
     the end. A job that erased something sets `scrub`, so that no copy stays in a log.
     """
 
-    __slots__ = ("_connection", "_head", "_moved", "scrub")
+    __slots__ = ("_driver", "_heads", "_moved", "scrub")
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._head: Head | None = None
-        self._moved = False
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._heads: dict[str, Head] = {}
+        self._moved: set[str] = set()
         self.scrub = False
 
     @property
-    def head(self) -> Head:
-        """Return where the chain stands, rows of this transaction included."""
-        if self._head is None:
-            row = self.first(_HEAD, (STREAM,))
-            self._head = Head() if row is None else Head(seq=row[0], hash=row[1])
-        return self._head
+    def own_stream(self) -> str:
+        """Return the stream that decisions are written to."""
+        return self._driver.own_stream
+
+    def stream_of(self, kind: str) -> str:
+        """Return the stream that rows of a ledger table are written to."""
+        return self._driver.own_stream if kind == "decision" else self._driver.common_stream
+
+    def head(self, stream: str) -> Head:
+        """Return where a stream stands, rows of this transaction included."""
+        if stream not in self._heads:
+            row = self.first(_HEAD, (stream,))
+            self._heads[stream] = Head() if row is None else Head(seq=row[0], hash=row[1])
+        return self._heads[stream]
 
     def all(self, statement: Statement, parameters: Row = ()) -> list[tuple[Any, ...]]:
         """Return every row of a query."""
-        rows: list[tuple[Any, ...]] = self._connection.execute(statement.sql, parameters).fetchall()
+        rows: list[tuple[Any, ...]] = self._driver.execute(statement, parameters).fetchall()
         return rows
 
     def first(self, statement: Statement, parameters: Row = ()) -> tuple[Any, ...] | None:
@@ -80,21 +86,17 @@ class Transaction:
 
     def each(self, statement: Statement, parameters: Row = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query one by one, texts of any bytes included."""
-        usual, self._connection.text_factory = self._connection.text_factory, lenient
-        try:
-            yield from self._connection.execute(statement.sql, parameters)
-        finally:
-            self._connection.text_factory = usual
+        return self._driver.each(statement, parameters)
 
     def run(self, statement: Statement, parameters: Row = ()) -> int:
         """Run a statement and return how many rows it touched."""
-        count: int = self._connection.execute(statement.sql, parameters).rowcount
+        count: int = self._driver.execute(statement, parameters).rowcount
         return count
 
     def run_many(self, statement: Statement, rows: Sequence[Row]) -> None:
         """Run a statement once per row."""
         if rows:
-            self._connection.executemany(statement.sql, rows)
+            self._driver.executemany(statement, rows)
 
     def link(
         self,
@@ -105,17 +107,18 @@ class Transaction:
         payload_digest: bytes | None = None,
     ) -> Head:
         """Give the next row its place in the chain: its `seq` and `hash`."""
-        before = self.head
+        stream = self.stream_of(kind)
+        before = self.head(stream)
         seq = before.seq + 1
         digest = row_hash(
             before.hash,
-            canonical_fields(STREAM, seq, kind, fields),
+            canonical_fields(stream, seq, kind, fields),
             body,
             payload_digest or ZERO,
         )
-        self._head = Head(seq=seq, hash=digest)
-        self._moved = True
-        return self._head
+        self._heads[stream] = Head(seq=seq, hash=digest)
+        self._moved.add(stream)
+        return self._heads[stream]
 
     def chain(
         self,
@@ -146,7 +149,7 @@ class Transaction:
         """Link a row and return it in the order of its table's columns."""
         head = self.link(kind, fields, body=body, payload_digest=payload_digest)
         place = {
-            "stream": STREAM,
+            "stream": self.stream_of(kind),
             "seq": head.seq,
             "hash": head.hash,
             "body": body,
@@ -155,6 +158,7 @@ class Transaction:
         return head, _INSERT[kind].row({**place, **fields})
 
     def seal(self) -> None:
-        """Write the head down; the last thing before the commit."""
-        if self._moved and self._head is not None:
-            self.run(_SET_HEAD, (STREAM, self._head.seq, self._head.hash))
+        """Write the heads down; the last thing before the commit."""
+        for stream in sorted(self._moved):
+            head = self._heads[stream]
+            self.run(_SET_HEAD, (stream, head.seq, head.hash))

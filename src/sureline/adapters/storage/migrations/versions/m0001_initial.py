@@ -10,17 +10,19 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from sureline.adapters.storage.text_type import TEXT
+
 revision = "0001"
 down_revision: str | None = None
 branch_labels: str | None = None
 depends_on: str | None = None
 
-_TYPES: dict[str, type[sa.types.TypeEngine[Any]]] = {
-    "text": sa.Text,
-    "bigint": sa.BigInteger,
-    "integer": sa.Integer,
-    "float": sa.Float,
-    "bytes": sa.LargeBinary,
+_TYPES: dict[str, sa.types.TypeEngine[Any]] = {
+    "text": TEXT,
+    "bigint": sa.BigInteger(),
+    "integer": sa.Integer(),
+    "float": sa.Float(),
+    "bytes": sa.LargeBinary(),
 }
 
 _APPEND_ONLY = (
@@ -32,6 +34,7 @@ _APPEND_ONLY = (
     "calibrations",
     "canary_runs",
     "erasures",
+    "seals",
     "consumptions",
 )
 
@@ -51,9 +54,7 @@ def _table(
     parts: list[sa.schema.SchemaItem] = []
     for column in columns.split(", "):
         column_name, kind = column.split(" ")
-        parts.append(
-            sa.Column(column_name, _TYPES[kind.rstrip("?")](), nullable=kind.endswith("?"))
-        )
+        parts.append(sa.Column(column_name, _TYPES[kind.rstrip("?")], nullable=kind.endswith("?")))
     parts.append(sa.PrimaryKeyConstraint(*key, name=f"pk_{name}"))
     if unique:
         parts.append(sa.UniqueConstraint(*unique, name=f"uq_{name}_{'_'.join(unique)}"))
@@ -70,6 +71,8 @@ def upgrade() -> None:
     _create_indexes()
     if op.get_bind().dialect.name == "sqlite":
         _refuse_changes()
+    else:
+        _refuse_changes_on_postgres()
 
 
 def downgrade() -> None:
@@ -134,6 +137,11 @@ def _create_ledger() -> None:
         "erasures",
         "stream text, seq bigint, hash bytes, workspace text, slice_key text, "
         "decision_id text, by text, reason text, erased_at bigint, body bytes",
+        key=("stream", "seq"),
+    )
+    _table(
+        "seals",
+        "stream text, seq bigint, hash bytes, workspace text, sealed_at bigint, body bytes",
         key=("stream", "seq"),
     )
 
@@ -261,7 +269,7 @@ def _create_indexes() -> None:
     op.create_index(
         "ix_decisions_audited",
         "decisions",
-        ["workspace", "slice_key", "seq"],
+        ["workspace", "slice_key", "created_at", "seq"],
         sqlite_where=audited,
         postgresql_where=audited,
     )
@@ -280,3 +288,15 @@ def _refuse_changes() -> None:
                 f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
                 f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
             )
+
+
+def _refuse_changes_on_postgres() -> None:
+    op.execute(
+        "CREATE FUNCTION sureline_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
+    )
+    for table in _APPEND_ONLY:
+        op.execute(
+            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION sureline_append_only()"
+        )

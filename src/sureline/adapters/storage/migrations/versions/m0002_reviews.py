@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from sureline.adapters.storage.text_type import TEXT
+
 revision = "0002"
 down_revision: str | None = "0001"
 branch_labels: str | None = None
@@ -18,12 +20,12 @@ def upgrade() -> None:
     """Create the queue, empty: what waited before can be answered as before."""
     op.create_table(
         "reviews",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("id", sa.Text, nullable=False),
-        sa.Column("decision_id", sa.Text, nullable=False),
-        sa.Column("slice_key", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("decision_id", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("state", TEXT, nullable=False),
         sa.Column("open", sa.Integer, nullable=False),
         sa.Column("rank", sa.Integer, nullable=False),
         sa.Column("level", sa.Integer, nullable=False),
@@ -31,15 +33,15 @@ def upgrade() -> None:
         sa.Column("uncertainty", sa.Float, nullable=False),
         sa.Column("due_at", sa.BigInteger),
         sa.Column("opened_at", sa.BigInteger, nullable=False),
-        sa.Column("claimed_by", sa.Text),
+        sa.Column("claimed_by", TEXT),
         sa.Column("lease_until", sa.BigInteger),
-        sa.Column("digest", sa.Text, nullable=False),
+        sa.Column("digest", TEXT, nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
-        sa.Column("submitted_by", sa.Text),
+        sa.Column("submitted_by", TEXT),
         sa.Column("release_at", sa.BigInteger),
         sa.Column("released", sa.Integer, nullable=False),
-        sa.Column("rules", sa.Text, nullable=False),
-        sa.Column("skipped_by", sa.Text, nullable=False),
+        sa.Column("rules", TEXT, nullable=False),
+        sa.Column("skipped_by", TEXT, nullable=False),
         sa.Column("given", sa.LargeBinary),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_reviews"),
     )
@@ -63,10 +65,10 @@ def upgrade() -> None:
     op.create_index("ix_reviews_decision", "reviews", ["workspace", "decision_id"])
     op.create_table(
         "queue_counts",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("slice_key", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("state", TEXT, nullable=False),
         sa.Column("count", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
     )

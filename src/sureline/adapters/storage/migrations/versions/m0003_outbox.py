@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from sureline.adapters.storage.text_type import TEXT
+
 revision = "0003"
 down_revision: str | None = "0002"
 branch_labels: str | None = None
@@ -18,14 +20,14 @@ def upgrade() -> None:
     """Create the outbox, empty: what was opened before is told when it goes a step up."""
     op.create_table(
         "notices",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("id", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("slice_key", sa.Text, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
-        sa.Column("decision_id", sa.Text, nullable=False),
-        sa.Column("submitted_by", sa.Text),
-        sa.Column("action", sa.Text),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("decision_id", TEXT, nullable=False),
+        sa.Column("submitted_by", TEXT),
+        sa.Column("action", TEXT),
         sa.Column("level", sa.Integer, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.Column("spread_at", sa.BigInteger),
@@ -42,16 +44,16 @@ def upgrade() -> None:
     op.create_index("ix_notices_spread", "notices", ["workspace", "spread_at"])
     op.create_table(
         "deliveries",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("id", sa.Text, nullable=False),
-        sa.Column("notice_id", sa.Text, nullable=False),
-        sa.Column("channel", sa.Text, nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("notice_id", TEXT, nullable=False),
+        sa.Column("channel", TEXT, nullable=False),
+        sa.Column("state", TEXT, nullable=False),
         sa.Column("tries", sa.Integer, nullable=False),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("due_at", sa.BigInteger, nullable=False),
         sa.Column("finished_at", sa.BigInteger),
-        sa.Column("said", sa.Text),
+        sa.Column("said", TEXT),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_deliveries"),
     )
     waits = sa.text("state = 'waiting'")
@@ -66,10 +68,10 @@ def upgrade() -> None:
     op.create_index("ix_deliveries_notice", "deliveries", ["workspace", "notice_id"])
     op.create_table(
         "channels",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
         sa.Column("used_until", sa.BigInteger),
-        sa.Column("closed_for", sa.Text),
+        sa.Column("closed_for", TEXT),
         sa.PrimaryKeyConstraint("workspace", "name", name="pk_channels"),
     )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from sureline.adapters.storage.text_type import TEXT
+
 revision = "0004"
 down_revision: str | None = "0003"
 branch_labels: str | None = None
@@ -18,15 +20,15 @@ def upgrade() -> None:
     """Create the tables, empty: nothing that was opened before gets company."""
     op.create_table(
         "planted",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
-        sa.Column("purpose", sa.Text, nullable=False),
-        sa.Column("source_id", sa.Text, nullable=False),
-        sa.Column("origin", sa.Text, nullable=False),
-        sa.Column("trigger", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("purpose", TEXT, nullable=False),
+        sa.Column("source_id", TEXT, nullable=False),
+        sa.Column("origin", TEXT, nullable=False),
+        sa.Column("trigger", TEXT, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),
         sa.Column("answer", sa.LargeBinary),
-        sa.Column("first_by", sa.Text),
+        sa.Column("first_by", TEXT),
         sa.Column("first_correct", sa.Integer),
         sa.PrimaryKeyConstraint("workspace", "review_id", name="pk_planted"),
         sa.UniqueConstraint("workspace", "trigger", name="uq_planted_workspace_trigger"),
@@ -34,11 +36,11 @@ def upgrade() -> None:
     op.create_index("ix_planted_source", "planted", ["workspace", "source_id"])
     op.create_table(
         "planted_answers",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
-        sa.Column("by", sa.Text, nullable=False),
-        sa.Column("slice_key", sa.Text, nullable=False),
-        sa.Column("purpose", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("by", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("purpose", TEXT, nullable=False),
         sa.Column("correct", sa.Integer, nullable=False),
         sa.Column("seconds", sa.Float),
         sa.Column("answered_at", sa.BigInteger, nullable=False),
@@ -47,26 +49,26 @@ def upgrade() -> None:
     op.create_index("ix_planted_answers_at", "planted_answers", ["workspace", "answered_at"])
     op.create_table(
         "own_answers",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
-        sa.Column("by", sa.Text, nullable=False),
-        sa.Column("answer", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("by", TEXT, nullable=False),
+        sa.Column("answer", TEXT, nullable=False),
         sa.Column("answered_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "review_id", "by", name="pk_own_answers"),
     )
     op.create_table(
         "planting",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
         sa.Column("seen", sa.BigInteger, nullable=False),
         sa.Column("opened_at", sa.BigInteger, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "slice_key", name="pk_planting"),
     )
     op.create_table(
         "review_follow_ups",
-        sa.Column("workspace", sa.Text, nullable=False),
-        sa.Column("review_id", sa.Text, nullable=False),
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "review_id", name="pk_review_follow_ups"),
     )
 

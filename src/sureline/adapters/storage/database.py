@@ -1,0 +1,48 @@
+"""What the store asks of a database: reads, and writes that many callers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from sureline.adapters.storage.statement import Statement
+from sureline.adapters.storage.transaction import Transaction
+
+T = TypeVar("T")
+
+Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
+"""Runs a query and returns all rows."""
+Each = Callable[[Statement, Sequence[Any]], Iterator[tuple[Any, ...]]]
+"""Runs a query and yields its rows one by one."""
+
+
+class Database(Protocol):
+    """An open database; safe to use from several threads and event loops."""
+
+    where: str
+    """What errors call it; no password."""
+    secret: bytes
+    common_stream: str
+    """The stream of all ledger rows but decisions: their places are their order."""
+
+    def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query, as of the newest commit. Raises StoreError."""
+
+    def reader(self) -> AbstractContextManager[Fetch]:
+        """Open a reader of its own for a long reading, so that `fetch` is not held up.
+
+        Each fetch is its own short transaction.
+        """
+
+    def snapshot(self) -> AbstractContextManager[Each]:
+        """Read as of one moment, row by row: what is written meanwhile is not seen."""
+
+    async def write(self, job: Callable[[Transaction], T]) -> T:
+        """Run `job` in the next group commit; return once it is durable. Raises StoreError."""
+
+    def log_bytes(self) -> int:
+        """Return the size of the log that a foreign reader may keep growing."""
+
+    def close(self) -> None:
+        """Write what was handed in and let go; a second time does nothing."""

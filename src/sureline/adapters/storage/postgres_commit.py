@@ -1,0 +1,117 @@
+"""Writes a batch of jobs in PostgreSQL transactions; the writer's other half there.
+
+Decisions of different processes do not wait for each other: each writer has a stream of the chain
+of its own, leased by an advisory lock for as long as its connection lives. Everything else is
+written under one lock of the store, as it is on SQLite: who reads before writing, reads what holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+
+from sureline.adapters.storage.append_decision import AppendDecision
+from sureline.adapters.storage.batch import Job, run_jobs
+from sureline.adapters.storage.postgres_driver import (
+    LOCKS,
+    WRITE_LOCK,
+    Connection,
+    PostgresDriver,
+)
+from sureline.adapters.storage.postgres_errors import store_error
+from sureline.adapters.storage.transaction import Transaction
+from sureline.errors import StoreBusy, StoreUnavailable
+
+
+class PostgresCommit:
+    """Owns the writing connection, and makes a new one after it was lost; one thread only."""
+
+    def __init__(self, connect: Callable[[], Connection], where: str) -> None:
+        self._connect = connect
+        self._where = where
+        self._connection: Connection | None = None
+        self._stream = ""
+
+    def __call__(self, jobs: Sequence[Job]) -> list[Any]:
+        """Write all jobs, those that need no lock first; each gets its result or its error."""
+        results: dict[int, Any] = {}
+        for locked in (False, True):
+            places = [at for at, job in enumerate(jobs) if needs_lock(job) is locked]
+            if places:
+                written = self._write([jobs[at] for at in places], locked=locked)
+                results.update(zip(places, written, strict=True))
+        return [results[at] for at in range(len(jobs))]
+
+    def close(self) -> None:
+        """Let go of the connection, and with it of the stream."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                self._connection.close()
+        self._connection = None
+
+    def _write(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
+        """Write all jobs in one transaction; if that fails, each in its own.
+
+        One bad row must not lose its neighbours. What concerns all (no connection, a lock that
+        was not let go) is not tried once per job: that would take minutes.
+        """
+        try:
+            return self._commit(jobs, locked=locked)
+        except (StoreBusy, StoreUnavailable) as error:
+            return [error] * len(jobs)
+        except Exception as error:  # noqa: BLE001 - the boundary: each caller gets its error
+            if len(jobs) == 1:
+                return [error]
+        return [self._write([job], locked=locked)[0] for job in jobs]
+
+    def _commit(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
+        try:
+            connection = self._opened()
+            connection.execute("BEGIN")
+            if locked:
+                connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCKS, WRITE_LOCK))
+            transaction = Transaction(PostgresDriver(connection, self._stream))
+            results = run_jobs(transaction, jobs)
+            transaction.seal()
+            connection.execute("COMMIT")
+        except BaseException as error:
+            self._roll_back()
+            if isinstance(error, psycopg.Error):
+                raise store_error(error, self._where) from error
+            raise
+        return results
+
+    def _opened(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = self._connect()
+            self._stream = lease_stream(self._connection)
+        return self._connection
+
+    def _roll_back(self) -> None:
+        """Undo what was begun; a connection that cannot do even that is given up."""
+        if self._connection is None:
+            return
+        try:
+            self._connection.rollback()
+        except psycopg.Error:
+            self.close()
+
+
+def needs_lock(job: Job) -> bool:
+    """Tell whether a job reads before it writes, or writes to the common stream."""
+    if not isinstance(job, AppendDecision):
+        return True
+    return job.record.retry_of is not None
+
+
+def lease_stream(connection: Connection) -> str:
+    """Take the first stream that no living writer has; it is free again when the session ends."""
+    for number in itertools.count(1):
+        row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCKS, number)).fetchone()
+        if row is not None and row[0]:
+            return f"writer-{number}"
+    raise AssertionError("there is always a free number")
