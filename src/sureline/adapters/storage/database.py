@@ -29,6 +29,12 @@ class Database(Protocol):
     def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query, as of the newest commit. Raises StoreError."""
 
+    async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a short query, as of the newest commit, without holding up the loop.
+
+        Raises StoreError.
+        """
+
     def reader(self) -> AbstractContextManager[Fetch]:
         """Open a reader of its own for a long reading, so that `fetch` is not held up.
 

@@ -33,16 +33,11 @@ from sureline.adapters.storage.past_decisions import PAGE, past_decisions
 from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
+from sureline.adapters.storage.seal import Seal
 from sureline.adapters.storage.statement import Statement, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.stored_switches import (
-    EVERY,
-    NEWEST,
-    NEWEST_IN,
-    scopes,
-    stored_switch,
-    unreadable_switch,
-)
+from sureline.adapters.storage.stored_switches import EVERY, NEWEST, stored_switch
+from sureline.adapters.storage.switch_sources import SwitchSource
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
@@ -61,7 +56,6 @@ from sureline.core.chain_verification import ChainReport
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.switch import Switch
-from sureline.errors import StoreError
 
 _EVER = -(2**62)
 """A moment before any other, in microseconds."""
@@ -70,12 +64,13 @@ _EVER = -(2**62)
 class SqlLedger:
     """Keeps decisions, outcomes and switches; see the port `Ledger` for the contract."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, switches: SwitchSource) -> None:
         self._database = database
+        self._switches = switches
 
     async def decision(self, workspace: str, decision_id: str) -> StoredDecision | None:
         """Return a stored decision, or None."""
-        rows = self._database.fetch(BY_ID, (workspace, decision_id))
+        rows = await self._database.read(BY_ID, (workspace, decision_id))
         return stored_decision(rows[0]) if rows else None
 
     async def prior(
@@ -90,13 +85,14 @@ class SqlLedger:
     ) -> Prior:
         """Return what is known before measuring; rejections count per workspace and slice."""
         existing = None if decision_id is None else await self.decision(workspace, decision_id)
-        rejections, chain, verdict_mark, activation_mark = self._database.fetch(
+        found = await self._database.read(
             PRIOR,
             (
                 *(workspace, slice_key, task_digest, to_micros(since), workspace, retry_of),
                 *[self._database.common_stream] * 3,
             ),
-        )[0]
+        )
+        rejections, chain, verdict_mark, activation_mark = found[0]
         return Prior(
             existing=existing,
             rejections=rejections,
@@ -109,11 +105,7 @@ class SqlLedger:
         self, workspace: str, slice_key: str, batch_id: str | None
     ) -> Sequence[Switch]:
         """Return the switches that are on for this scope; what cannot be read is on."""
-        try:
-            rows = self._database.fetch(NEWEST_IN, (workspace, *scopes(slice_key, batch_id)))
-        except StoreError as error:
-            return [unreadable_switch(workspace, error)]
-        return [switch for switch in map(stored_switch, rows) if switch.on]
+        return await self._switches.on(workspace, slice_key, batch_id)
 
     async def append(self, record: DecisionRecord) -> StoredDecision:
         """Write a decision durably; an id that exists returns what is stored."""
@@ -160,6 +152,11 @@ class SqlLedger:
             )
 
         await self._database.write(write)
+        await self._switches.changed()
+
+    async def seal(self, at: datetime) -> bool:
+        """Write down where the streams of decisions stand, if one moved since; tell whether."""
+        return await self._database.write(Seal(at))
 
     async def switches(self, workspace: str) -> Sequence[Switch]:
         """Return the newest row of every scope."""

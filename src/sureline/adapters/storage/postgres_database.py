@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -13,6 +13,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
+from sureline.adapters.storage.gathering import Gathering, Stopped
 from sureline.adapters.storage.postgres_commit import PostgresCommit
 from sureline.adapters.storage.postgres_driver import (
     COMMON_STREAM,
@@ -22,10 +23,11 @@ from sureline.adapters.storage.postgres_driver import (
     settle,
 )
 from sureline.adapters.storage.postgres_errors import store_error, translated
+from sureline.adapters.storage.postgres_reads import PostgresReads
 from sureline.adapters.storage.postgres_schema import prepare, secret_of
+from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
-from sureline.adapters.storage.writer import Writer, WriterStopped
 from sureline.errors import InvalidInput, StoreBusy, StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
@@ -59,11 +61,14 @@ class PostgresDatabase:
         self._url, self._patience, self._to_write = url, patience, to_write
         self._lock = threading.RLock()
         self._pool: ConnectionPool[Connection] | None = None
-        self._writer: Writer | None = None
+        self._writer: Gathering | None = None
         self._commit: PostgresCommit | None = None
+        self._reads: Gathering | None = None
+        self._asked: PostgresReads | None = None
         self._unusable: str | None = None
+        self.switches = FollowedSwitches(self.connect, self.where)
         with translated(self.where):
-            first = self._connect()
+            first = self.connect()
             try:
                 self.secret = (
                     prepare(first, self.where, create=create)
@@ -89,6 +94,15 @@ class PostgresDatabase:
                 except psycopg.Error as error:
                     raise store_error(error, self.where) from error
         raise AssertionError("the second try returned or raised")
+
+    async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a short query, asked together with those of other callers."""
+        while True:
+            reads = self._reads or self._started_reads()
+            try:
+                return cast("list[Any]", await reads.submit((statement, parameters)))
+            except Stopped:
+                continue
 
     @contextmanager
     def reader(self) -> Iterator[Fetch]:
@@ -128,8 +142,8 @@ class PostgresDatabase:
         while True:
             writer = self._writer or self._started_writer()
             try:
-                return await writer.submit(job)
-            except WriterStopped:  # for a fork, or for good: the next round tells
+                return cast("T", await writer.submit(job))
+            except Stopped:  # for a fork, or for good: the next round tells
                 continue
 
     def log_bytes(self) -> int:
@@ -158,7 +172,8 @@ class PostgresDatabase:
         """Start anew in the child."""
         self._lock = threading.RLock()
 
-    def _connect(self) -> Connection:
+    def connect(self) -> Connection:
+        """Open a connection of its own, in autocommit mode. Raises psycopg.Error."""
         return connect(self._url, patience=self._patience)
 
     def _own_connection(self) -> Connection:
@@ -166,7 +181,7 @@ class PostgresDatabase:
             if self._unusable is not None:
                 raise StoreUnavailable(self._unusable)
         with translated(self.where):
-            return self._connect()
+            return self.connect()
 
     @contextmanager
     def _borrowed(self) -> Iterator[Connection]:
@@ -183,7 +198,7 @@ class PostgresDatabase:
     def _no_connection(self) -> StoreUnavailable | StoreBusy:
         """Say why the pool had no connection: the server is away, or all are in use."""
         try:
-            self._connect().close()
+            self.connect().close()
         except psycopg.Error as error:
             found = store_error(error, self.where)
             return found if isinstance(found, StoreBusy) else StoreUnavailable(found.message)
@@ -209,20 +224,33 @@ class PostgresDatabase:
                 )
             return self._pool
 
-    def _started_writer(self) -> Writer:
+    def _started_writer(self) -> Gathering:
         with self._lock:
             if self._unusable is not None:
                 raise StoreUnavailable(self._unusable)
             if self._writer is None:
-                self._commit = PostgresCommit(self._connect, self.where)
-                self._writer = Writer(self._commit)
+                self._commit = PostgresCommit(self.connect, self.where)
+                self._writer = Gathering(self._commit, name="sureline-writer")
             return self._writer
 
+    def _started_reads(self) -> Gathering:
+        with self._lock:
+            if self._unusable is not None:
+                raise StoreUnavailable(self._unusable)
+            if self._reads is None:
+                self._asked = PostgresReads(self.connect, self.where)
+                self._reads = Gathering(self._asked, name="sureline-reads")
+            return self._reads
+
     def _stop(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        self.switches.stop()
+        for one in (self._writer, self._reads):
+            if one is not None:
+                one.close()
+        if self._asked is not None:
+            self._asked.close()
         if self._commit is not None:
             self._commit.close()
         if self._pool is not None:
             self._pool.close()
-        self._writer = self._commit = self._pool = None
+        self._writer = self._commit = self._pool = self._reads = self._asked = None

@@ -7,17 +7,17 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
+from sureline.adapters.storage.gathering import Gathering, Stopped
 from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare, secret_of
 from sureline.adapters.storage.sqlite_driver import STREAM, lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
-from sureline.adapters.storage.writer import Writer, WriterStopped
 from sureline.errors import StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class SqliteDatabase:
         self._lock = threading.RLock()
         self._sharing: AbstractContextManager[Any] = threading.RLock() if memory else nullcontext()
         self._reading: sqlite3.Connection | None = None
-        self._writer: Writer | None = None
+        self._writer: Gathering | None = None
         self._unusable: str | None = None
         connection = self._connect()
         try:
@@ -97,6 +97,10 @@ class SqliteDatabase:
                 return connection.execute(statement.sql, parameters).fetchall()
             except sqlite3.Error as error:
                 raise store_error(error, self.where) from error
+
+    async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a short query, as `fetch` does: that takes microseconds here."""
+        return self.fetch(statement, parameters)
 
     @contextmanager
     def reader(self) -> Iterator[Fetch]:
@@ -143,8 +147,8 @@ class SqliteDatabase:
         while True:
             writer = self._writer or self._reopened_writer()
             try:
-                return await writer.submit(job)
-            except WriterStopped:  # for a fork, or for good: the next round tells
+                return cast("T", await writer.submit(job))
+            except Stopped:  # for a fork, or for good: the next round tells
                 continue
 
     def log_bytes(self) -> int:
@@ -214,7 +218,7 @@ class SqliteDatabase:
             return
         self._reading = writing if self._memory else self._connect()
         commit = GroupCommit(writing, self.where, sharing=self._sharing)
-        self._writer = Writer(commit)
+        self._writer = Gathering(commit, name="sureline-writer")
         self._writing = writing
 
     def _stop(self) -> None:
@@ -234,7 +238,7 @@ class SqliteDatabase:
             assert self._reading is not None
             return self._reading
 
-    def _reopened_writer(self) -> Writer:
+    def _reopened_writer(self) -> Gathering:
         with self._lock:
             self._reopen()
             assert self._writer is not None

@@ -22,6 +22,7 @@ from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
+from sureline.adapters.storage.switch_sources import StoredSwitches, SwitchSource
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
 _PREFIX = "sqlite://"
@@ -70,10 +71,10 @@ def open_store(
     One that cannot be written is refused; without `to_write` it is opened and read, for a moment
     rather than for hours, and only writing raises StoreReadOnly. Raises StoreError, InvalidInput.
     """
-    database = _opened(url, busy_timeout, create=create, to_write=to_write)
+    database, switches = _opened(url, busy_timeout, create=create, to_write=to_write)
     return Store(
         url=url,
-        ledger=SqlLedger(database),
+        ledger=SqlLedger(database, switches),
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
@@ -91,7 +92,9 @@ def open_store(
     )
 
 
-def _opened(url: str, patience: float, *, create: bool, to_write: bool) -> Database:
+def _opened(
+    url: str, patience: float, *, create: bool, to_write: bool
+) -> tuple[Database, SwitchSource]:
     if url.startswith(_POSTGRES):
         return _postgres(url, patience, create=create, to_write=to_write)
     path = _path(url)
@@ -99,16 +102,19 @@ def _opened(url: str, patience: float, *, create: bool, to_write: bool) -> Datab
     read_only = None if path is None else _obstacle(path, create=create)
     if read_only is not None and (to_write or path is None or not path.exists()):
         raise StoreReadOnly(read_only)
-    return SqliteDatabase(
+    database = SqliteDatabase(
         str(path or f"file:sureline-{os.getpid()}-{next(_memory_numbers)}?mode=memory"),
         where=where,
         memory=path is None,
         busy_timeout=patience,
         read_only=read_only,
     )
+    return database, StoredSwitches(database)
 
 
-def _postgres(url: str, patience: float, *, create: bool, to_write: bool) -> Database:
+def _postgres(
+    url: str, patience: float, *, create: bool, to_write: bool
+) -> tuple[Database, SwitchSource]:
     """Open a PostgreSQL store; the driver is imported only then."""
     try:
         from sureline.adapters.storage.postgres_database import PostgresDatabase
@@ -117,7 +123,8 @@ def _postgres(url: str, patience: float, *, create: bool, to_write: bool) -> Dat
             f"a store on PostgreSQL needs the driver: pip install 'sureline[postgres]' ({error})",
             field="store",
         ) from error
-    return PostgresDatabase(url, patience=patience, create=create, to_write=to_write)
+    database = PostgresDatabase(url, patience=patience, create=create, to_write=to_write)
+    return database, database.switches
 
 
 def _path(url: str) -> Path | None:

@@ -27,7 +27,9 @@ _NEWEST = switches.c.seq == (
     .where(_other.c.workspace == switches.c.workspace, _other.c.scope == switches.c.scope)
     .scalar_subquery()
 )
-_ALL = select(*_COLUMNS).where(switches.c.workspace == bindparam("workspace"), _NEWEST)
+ALL_NEWEST = select(*_COLUMNS).where(_NEWEST)
+"""The newest row of every scope of every workspace."""
+_ALL = ALL_NEWEST.where(switches.c.workspace == bindparam("workspace"))
 
 NEWEST = compiled(_ALL.order_by(switches.c.scope))
 """The newest row of every scope of a workspace."""

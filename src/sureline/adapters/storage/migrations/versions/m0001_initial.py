@@ -73,6 +73,7 @@ def upgrade() -> None:
         _refuse_changes()
     else:
         _refuse_changes_on_postgres()
+        _tell_of_switches()
 
 
 def downgrade() -> None:
@@ -300,3 +301,15 @@ def _refuse_changes_on_postgres() -> None:
             f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
             f"FOR EACH STATEMENT EXECUTE FUNCTION sureline_append_only()"
         )
+
+
+def _tell_of_switches() -> None:
+    """Let whoever writes a switch wake those that follow them."""
+    op.execute(
+        "CREATE FUNCTION sureline_switched() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "PERFORM pg_notify('sureline_switches', ''); RETURN NULL; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER switches_tell AFTER INSERT ON switches "
+        "FOR EACH STATEMENT EXECUTE FUNCTION sureline_switched()"
+    )

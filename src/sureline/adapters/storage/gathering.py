@@ -1,36 +1,32 @@
-"""The one writer: gathers what many callers write and commits it together.
+"""Gathers what many callers ask for, and has one thread do it together.
 
-A commit costs a disk flush whatever its size, so callers share one. The event loop gathers all
-that its tasks hand in during one pass, gives it to the writer's thread as one batch, and gathers
-on while the batch is being written: one batch is in flight at a time. A caller is answered only
-after the commit.
+A commit costs a disk flush and a query a round trip, whatever their size, so callers share one. The
+event loop gathers all that its tasks hand in during one pass, gives it to the thread as one batch,
+and gathers on while the batch is being done: one batch is in flight at a time. A caller is answered
+only after its batch is done.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar, cast
-
-from sureline.adapters.storage.transaction import Transaction
-
-T = TypeVar("T")
+from typing import Any, Protocol
 
 Result = Any
 
 
-class WriterStopped(Exception):
-    """This writer takes no more jobs."""
+class Stopped(Exception):
+    """Nothing more is taken."""
 
 
 class Batch(Protocol):
-    """Writes many jobs in one transaction; the database behind the writer."""
+    """Does many jobs together."""
 
     def __call__(self, jobs: Sequence[Any], /) -> Sequence[Result | BaseException]:
-        """Return one result or exception per job; what has a result is on disk."""
+        """Return one result or exception per job; what has a result is done for good."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,40 +37,40 @@ class _Entry:
     result: Any = field(default=None)
 
 
-class Writer:
+class Gathering:
     """Hands jobs from any number of event loops to one thread, a batch at a time."""
 
-    def __init__(self, write: Batch) -> None:
-        self._write = write
+    def __init__(self, together: Batch, *, name: str) -> None:
+        self._together = together
         self._lock = threading.Lock()
         self._pending: list[_Entry] = []
         self._scheduled: asyncio.AbstractEventLoop | None = None
         self._busy = False
         self._closed = False
         self._batches: SimpleQueue[list[_Entry] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="sureline-writer", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
-    async def submit(self, job: Callable[[Transaction], T]) -> T:
-        """Write `job` with the next batch; return its result once that is committed.
+    async def submit(self, job: Any) -> Any:
+        """Do `job` with the next batch; return its result.
 
-        Raises WriterStopped after `close`, and what the job raised.
+        Raises Stopped after `close`, and what the job raised.
         """
         loop = asyncio.get_running_loop()
         entry = _Entry(job, loop, loop.create_future())
         with self._lock:
             if self._closed:
-                raise WriterStopped
+                raise Stopped
             self._pending.append(entry)
             schedule = not self._busy and self._scheduled is not loop
             if schedule:
                 self._scheduled = loop
         if schedule:
             loop.call_soon(self._flush)
-        return cast("T", await entry.future)
+        return await entry.future
 
     def close(self) -> None:
-        """Write what was handed in, then stop the thread; later jobs are refused."""
+        """Do what was handed in, then stop the thread; later jobs are refused."""
         with self._lock:
             if self._closed:
                 return
@@ -96,7 +92,7 @@ class Writer:
 
     def _serve(self) -> None:
         while (batch := self._batches.get()) is not None:
-            results = self._write([entry.job for entry in batch])
+            results = self._together([entry.job for entry in batch])
             for entry, result in zip(batch, results, strict=True):
                 entry.result = result
             self._answer(batch)
@@ -118,7 +114,7 @@ class Writer:
 
     def _deliver(self, entries: list[_Entry]) -> None:
         for entry in entries:
-            if entry.future.done():  # the caller was cancelled; what it wrote stays written
+            if entry.future.done():  # the caller was cancelled; what was done stays done
                 continue
             if isinstance(entry.result, BaseException):
                 entry.future.set_exception(entry.result)

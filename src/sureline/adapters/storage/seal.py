@@ -1,0 +1,44 @@
+"""Seals: one row of the common stream that commits to where all other streams stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import bindparam, literal_column, select
+
+from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import heads, seals
+from sureline.adapters.storage.transaction import Transaction
+from sureline.core.chain import Head, seal_body
+
+_OTHERS = compiled(
+    select(heads.c.stream, heads.c.seq, heads.c.hash)
+    .where(heads.c.stream != bindparam("common_stream"))
+    .order_by(heads.c.stream)
+)
+_LAST = compiled(
+    select(seals.c.body)
+    .order_by(seals.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(literal_column("0"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The job of sealing; rows that no seal covers yet could be cut off unseen."""
+
+    at: datetime
+
+    def __call__(self, transaction: Transaction) -> bool:
+        """Seal if a stream moved since the last seal; tell whether."""
+        rows = transaction.all(_OTHERS, (transaction.stream_of("seal"),))
+        standing = {row[0]: Head(seq=row[1], hash=bytes(row[2])) for row in rows}
+        body = seal_body(standing)
+        last = transaction.first(_LAST)
+        if not standing or (last is not None and bytes(last[0]) == body):
+            return False
+        transaction.chain("seal", {"workspace": "", "sealed_at": to_micros(self.at)}, body=body)
+        return True
