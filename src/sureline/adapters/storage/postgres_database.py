@@ -84,16 +84,19 @@ class PostgresDatabase:
 
         Raises StoreError.
         """
-        for last_try in (False, True):
-            with self._borrowed() as connection:
-                try:
-                    return connection.execute(statement.postgres, parameters).fetchall()
-                except psycopg.OperationalError as error:
-                    if last_try or not connection.closed:
-                        raise store_error(error, self.where) from error
-                except psycopg.Error as error:
-                    raise store_error(error, self.where) from error
-        raise AssertionError("the second try returned or raised")
+        try:
+            try:
+                return self._fetch(statement, parameters)
+            except psycopg.OperationalError:
+                # The others may have been cut off by the same event: each is looked at.
+                self._opened_pool().check()
+                return self._fetch(statement, parameters)
+        except psycopg.Error as error:
+            raise store_error(error, self.where) from error
+
+    def _fetch(self, statement: Statement, parameters: Sequence[Any]) -> list[Any]:
+        with self._borrowed() as connection:
+            return connection.execute(statement.postgres, parameters).fetchall()
 
     async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a short query, asked together with those of other callers."""

@@ -53,14 +53,6 @@ _BY_TYPE: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], _Ma
         lambda where, said: StoreCorrupt(f"{where} is damaged ({said}); restore it from a backup"),
     ),
     (
-        (errors.InvalidPassword, errors.InvalidAuthorizationSpecification),
-        lambda where, said: StoreUnavailable(f"{where} refuses this user ({said})"),
-    ),
-    (
-        (errors.InvalidCatalogName,),
-        lambda where, said: StoreUnavailable(f"{where}: {said}; create it first"),
-    ),
-    (
         (psycopg.OperationalError, psycopg.InterfaceError),
         lambda where, said: StoreUnavailable(
             f"{where} cannot be reached ({said}); nothing was acknowledged"
