@@ -80,6 +80,7 @@ COMMANDS = {
     "ledger": Entry(
         "sureline.cli.ledger:ledger_app", "Verify, export and erase what was recorded."
     ),
+    "store": Entry("sureline.cli.store:store_app", "Copy a store to another, and upgrade it."),
     "keys": Entry("sureline.cli.keys:keys_app", "Make and revoke the server's API keys."),
     "serve": Entry("sureline.cli.serve:serve", "Answer over HTTP."),
     "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),

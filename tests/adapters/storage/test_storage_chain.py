@@ -225,7 +225,7 @@ async def test_the_tail_alone_can_be_verified(path: Path) -> None:
         (lambda lines: [*lines[:3], lines[2], *lines[3:]], "extra"),
         (lambda lines: [lines[0].replace("human_review", "auto_approve"), *lines[1:]], "changed"),
         (lambda lines: [lines[0].replace("Acme", "Evil"), *lines[1:]], "payload_changed"),
-        (lambda lines: [lines[0].replace('"sqlite"', '"other"'), *lines[1:]], "changed"),
+        (lambda lines: [lines[0].replace('"common"', '"other"'), *lines[1:]], "changed"),
         (lambda lines: [lines[0][:-9], *lines[1:]], "unreadable"),
         (lambda lines: [*lines[:5], "[]"], "unreadable"),
         (lambda lines: [lines[0], '{"stream": 1}'], "unreadable"),

@@ -16,7 +16,6 @@ from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Gathering, Stopped
 from sureline.adapters.storage.postgres_commit import PostgresCommit
 from sureline.adapters.storage.postgres_driver import (
-    COMMON_STREAM,
     Connection,
     PostgresDriver,
     connect,
@@ -27,7 +26,7 @@ from sureline.adapters.storage.postgres_reads import PostgresReads
 from sureline.adapters.storage.postgres_schema import prepare, secret_of
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
-from sureline.adapters.storage.transaction import Transaction
+from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
 from sureline.errors import InvalidInput, StoreBusy, StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")

@@ -10,9 +10,8 @@ from psycopg.adapt import Loader
 from psycopg.pq import Format
 
 from sureline.adapters.storage.statement import Statement
+from sureline.adapters.storage.transaction import COMMON_STREAM
 
-COMMON_STREAM = "common"
-"""The stream of all ledger rows but decisions; whoever writes to it holds the write lock."""
 LOCKS = 0x53524C4E
 """The class of all advisory locks of a store ("SRLN"); 0 is the write lock, n a writer's stream."""
 WRITE_LOCK = 0

@@ -14,10 +14,10 @@ from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Gathering, Stopped
 from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare, secret_of
-from sureline.adapters.storage.sqlite_driver import STREAM, lenient
+from sureline.adapters.storage.sqlite_driver import lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
-from sureline.adapters.storage.transaction import Transaction
+from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
 from sureline.errors import StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class SqliteDatabase:
     is. Safe to use from several threads and event loops.
     """
 
-    common_stream = STREAM
+    common_stream = COMMON_STREAM
 
     def __init__(
         self,

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sureline.adapters.storage.statement import Statement
-
-STREAM = "sqlite"
-"""The one stream of a SQLite store (docs/decisions/0003-one-stream-on-sqlite.md)."""
+from sureline.adapters.storage.transaction import COMMON_STREAM
 
 
 def lenient(data: bytes) -> str:
@@ -18,10 +16,13 @@ def lenient(data: bytes) -> str:
 
 
 class SqliteDriver:
-    """The port `Driver` on one connection: whoever writes holds the lock of the whole file."""
+    """The port `Driver` on one connection: whoever writes holds the lock of the whole file.
 
-    own_stream = STREAM
-    common_stream = STREAM
+    So one stream is enough (docs/decisions/0003-one-stream-on-sqlite.md).
+    """
+
+    own_stream = COMMON_STREAM
+    common_stream = COMMON_STREAM
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

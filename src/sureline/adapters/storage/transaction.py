@@ -12,6 +12,9 @@ from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.tables import CHAINED, heads
 from sureline.core.chain import ZERO, FieldValue, Head, canonical_fields, row_hash
 
+COMMON_STREAM = "common"
+"""The stream of all ledger rows but decisions, and of those on SQLite too."""
+
 _HEAD = compiled(select(heads.c.seq, heads.c.hash).where(heads.c.stream == bindparam("stream")))
 _insert_head = upsert(heads)
 _SET_HEAD = compiled(

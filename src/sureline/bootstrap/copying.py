@@ -1,0 +1,33 @@
+"""Copy one store into another, such as a laptop's file into a team's PostgreSQL."""
+
+from __future__ import annotations
+
+from sureline.adapters.storage.copy_store import CopyReport as CopyReport
+from sureline.adapters.storage.copy_store import Progress, copy_store
+from sureline.adapters.storage.store import open_store
+from sureline.errors import InvalidInput
+
+
+async def copy_between(source_url: str, target_url: str, *, progress: Progress) -> CopyReport:
+    """Copy everything and verify it; the target must be empty.
+
+    Raises InvalidInput for one store twice, Refused, StoreError.
+    """
+    if source_url == target_url:
+        raise InvalidInput("expected two different stores", field="to")
+    source = open_store(source_url, create=False, to_write=False)
+    try:
+        target = open_store(target_url)
+        try:
+            return await copy_store(source, target, progress=progress)
+        finally:
+            target.close()
+    finally:
+        source.close()
+
+
+def upgrade_store(url: str) -> str:
+    """Bring a store to this version's tables, and return what it is called. Raises StoreError."""
+    store = open_store(url, create=False)
+    store.close()
+    return store.database.where

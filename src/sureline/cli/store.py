@@ -1,0 +1,57 @@
+"""`sureline store`: move to another store, and bring one to this version's tables."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from sureline.bootstrap.copying import CopyReport, copy_between, upgrade_store
+from sureline.cli.options import JsonOption
+from sureline.cli.output import print_json, print_table, progress, say
+
+store_app = typer.Typer(
+    help="Copy a store to another, and upgrade it.", no_args_is_help=True, add_completion=False
+)
+
+StoreArgument = Annotated[
+    str, typer.Argument(help="Such as sqlite:///sureline.db or postgresql://host/database.")
+]
+
+
+@store_app.command("copy")
+def copy(from_: StoreArgument, to: StoreArgument, as_json: JsonOption = False) -> None:
+    """Copy everything from one store into an empty one, and verify the copy.
+
+    Stop what writes to the first store before. Keys, samples and links go on as they were, since
+    the store's secret is copied too. Exit code 1 if the copy does not prove to be the same.
+    """
+    with progress("copying rows", None) as advance:
+        found = asyncio.run(copy_between(from_, to, progress=advance))
+    if as_json:
+        print_json({**asdict(found), "ok": found.problem is None})
+    else:
+        _show(found)
+    raise typer.Exit(0 if found.problem is None else 1)
+
+
+def _show(found: CopyReport) -> None:
+    rows = [(name, f"{count:,}") for name, count in found.rows.items() if count]
+    print_table("Copied", ("table", "rows"), rows)
+    if found.problem is not None:
+        say(f"do NOT use the copy: {found.problem}")
+        return
+    say("verified: chain, rows, labels and counts are the same")
+    say(f"head: {found.head}")
+
+
+@store_app.command("upgrade")
+def upgrade(store: StoreArgument, as_json: JsonOption = False) -> None:
+    """Bring a store to this version's tables now, before the processes that use it start."""
+    where = upgrade_store(store)
+    if as_json:
+        print_json({"store": where, "upgraded": True})
+        return
+    say(f"{where} has this version's tables")
