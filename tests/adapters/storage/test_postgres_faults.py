@@ -165,10 +165,15 @@ def test_two_migrations_at_once_are_one(postgres: Postgres) -> None:
     assert [child.exitcode for child in children] == [0] * 4
 
 
-async def test_reading_only_writes_nothing(url: str) -> None:
-    """A store that was opened to be read refuses writes."""
+async def test_a_standby_can_be_read_and_refuses_writes(postgres: Postgres, url: str) -> None:
+    """What is to be written is refused at the door, and at the latest when it is written."""
+    name = url.split("/")[3].split("?")[0]
+    postgres.run(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with pytest.raises(StoreReadOnly, match="connect to the primary"):
+        open_store(url)
     store = open_store(url, to_write=False)
-    with pytest.raises(StoreReadOnly, match="to be read only"):
+    assert await store.ledger.decision("default", "d1") is None
+    with pytest.raises(StoreReadOnly, match="cannot be written"):
         await store.ledger.append(record(1))
     store.close()
 

@@ -23,11 +23,11 @@ from sureline.adapters.storage.postgres_driver import (
 )
 from sureline.adapters.storage.postgres_errors import store_error, translated
 from sureline.adapters.storage.postgres_reads import PostgresReads
-from sureline.adapters.storage.postgres_schema import prepare, secret_of
+from sureline.adapters.storage.postgres_schema import prepare
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
-from sureline.errors import InvalidInput, StoreBusy, StoreReadOnly, StoreUnavailable
+from sureline.errors import InvalidInput, StoreBusy, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -49,15 +49,15 @@ class PostgresDatabase:
     """Opens the database at `url` for one writer and a few readers.
 
     Reads see the newest commit. `patience` is in seconds: so long a lock or a free connection is
-    waited for. `to_write` is False where nothing is to be written. A connection that was lost is
-    made anew at the next use. Safe to use from several threads and event loops.
+    waited for. Without `to_write` a database that can only be read will do. A connection that was
+    lost is made anew at the next use. Safe to use from several threads and event loops.
     """
 
     common_stream = COMMON_STREAM
 
     def __init__(self, url: str, *, patience: float, create: bool, to_write: bool) -> None:
         self.where = readable_address(url)
-        self._url, self._patience, self._to_write = url, patience, to_write
+        self._url, self._patience = url, patience
         self._lock = threading.RLock()
         self._pool: ConnectionPool[Connection] | None = None
         self._writer: Gathering | None = None
@@ -69,11 +69,7 @@ class PostgresDatabase:
         with translated(self.where):
             first = self.connect()
             try:
-                self.secret = (
-                    prepare(first, self.where, create=create)
-                    if to_write
-                    else secret_of(first, self.where)
-                )
+                self.secret = prepare(first, self.where, create=create, to_write=to_write)
             finally:
                 first.close()
         guard(self)
@@ -139,8 +135,6 @@ class PostgresDatabase:
 
     async def write(self, job: Callable[[Transaction], T]) -> T:
         """Run `job` in the next group commit; return once it is durable. Raises StoreError."""
-        if not self._to_write:
-            raise StoreReadOnly(f"{self.where} was opened to be read only")
         while True:
             writer = self._writer or self._started_writer()
             try:

@@ -20,32 +20,33 @@ OLDEST_SERVER = 14
 """The oldest PostgreSQL that the tests have seen work or that is still maintained."""
 
 
-def prepare(connection: Connection, where: str, *, create: bool) -> bytes:
+def prepare(connection: Connection, where: str, *, create: bool, to_write: bool) -> bytes:
     """Create or upgrade the tables and return the store's secret.
 
     `connection` is in autocommit mode. Raises StoreCorrupt for another program's tables,
-    StoreTooNew, StoreUnavailable for a server that is too old or, without `create`, no store.
+    StoreTooNew, StoreUnavailable for a server that is too old or, without `create`, no store;
+    StoreReadOnly where nothing can be written, if something is to be, or must be to use it.
     """
     version = connection.info.server_version // 10_000
     if version < OLDEST_SERVER:
         raise StoreUnavailable(
             f"{where} is PostgreSQL {version}; sureline needs {OLDEST_SERVER} or later"
         )
-    if not _is_current(connection, where):
+    is_current = _is_current(connection, where)
+    if _is_read_only(connection) and (to_write or not is_current):
+        raise StoreReadOnly(
+            f"{where} can only be read (a standby?); connect to the primary"
+        )
+    if not is_current:
         if not create and _is_empty(connection):
             raise StoreUnavailable(f"{where}: there is no store; look for a typing error")
         _upgrade(connection, where)
     return _secret(connection, where)
 
 
-def secret_of(connection: Connection, where: str) -> bytes:
-    """Return the secret of a store that can only be read. Raises as `prepare` does, StoreReadOnly.
-
-    Nothing can be created or upgraded there.
-    """
-    if not _is_current(connection, where):
-        raise StoreReadOnly(f"{where} needs this sureline's tables, but it can only be read")
-    return _secret(connection, where)
+def _is_read_only(connection: Connection) -> bool:
+    row = connection.execute("SELECT current_setting('transaction_read_only')").fetchone()
+    return row == ("on",)
 
 
 def _secret(connection: Connection, where: str) -> bytes:
