@@ -1,0 +1,101 @@
+"""P9: two gate processes on one PostgreSQL against one, all traffic on one slice.
+
+Each process decides through the library with 64 callers for some seconds; a decision counts once it
+is acknowledged. One process and two take turns, and the median of the ratios is printed.
+
+Run: python benchmarks/p9_two_processes.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from faults import stores
+from rich.console import Console
+from rich.table import Table
+
+import sureline
+
+CALLERS = 64
+TARGET = 1.6
+POLICY = """
+version: 1
+slices:
+  invoices:
+    weights: {verification: 1}
+    output: {json_schema: {type: object, required: [amount]}}
+"""
+
+
+async def _child(store: str, policy: str, name: str, start: float, seconds: float) -> None:
+    """Decide from the moment `start` on; print how many decisions were acknowledged."""
+    numbers, done = itertools.count(), 0
+    async with sureline.Gate.open(policy, store=store) as gate:
+
+        async def call() -> None:
+            nonlocal done
+            while time.time() < start + seconds:
+                number = next(numbers)
+                await gate.decide(
+                    task=f"Read invoice {name}-{number}",
+                    output={"amount": number},
+                    slice_key="invoices",
+                )
+                done += time.time() >= start
+
+        await gate.decide(task=f"first of {name}", output={"amount": 0}, slice_key="invoices")
+        await asyncio.sleep(max(0.0, start - time.time()))
+        await asyncio.gather(*(call() for _ in range(CALLERS)))
+    sys.stdout.write(f"{done}\n")
+
+
+def rate(store: str, policy: Path, processes: int, seconds: float) -> float:
+    """Return the acknowledged decisions per second of all processes together."""
+    start = time.time() + 4
+    running = [
+        subprocess.Popen(
+            [sys.executable, __file__, "--child"]
+            + [store, str(policy), f"p{number}", str(start), str(seconds)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(processes)
+    ]
+    return sum(int(one.communicate()[0]) for one in running) / seconds
+
+
+def main() -> None:
+    """Measure in turns and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    quick: bool = parser.parse_args().quick
+    rounds, seconds = (1, 3.0) if quick else (5, 8.0)
+    pairs = []
+    with tempfile.TemporaryDirectory() as name, stores("postgres", Path(name)) as addresses:
+        policy = Path(name) / "policy.yaml"
+        policy.write_text(POLICY, encoding="utf-8")
+        for _ in range(rounds):
+            one = rate(next(addresses), policy, 1, seconds)
+            two = rate(next(addresses), policy, 2, seconds)
+            pairs.append((one, two))
+    table = Table("processes", "decisions per second")
+    for place, title in enumerate(("one", "two")):
+        table.add_row(title, f"{statistics.median(pair[place] for pair in pairs):,.0f}")
+    Console().print(table)
+    ratio = statistics.median(two / one for one, two in pairs)
+    Console().print(f"P9 ratio {ratio:.2f} (target at least {TARGET})")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        asyncio.run(_child(*sys.argv[2:5], float(sys.argv[5]), float(sys.argv[6])))
+    else:
+        main()
