@@ -28,13 +28,14 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 import sureline
+from sureline.adapters.clock import SystemClock
 from sureline.adapters.storage.store import open_store
 from sureline.errors import SurelineError
 
@@ -107,7 +108,7 @@ def _started(
 def one_round(store: str, folder: Path, draw: random.Random) -> Round:
     """Load, kill twice, repeat everything, and look."""
     policy = folder / "policy.yaml"
-    policy.write_text(POLICY.format(today=date.today()), encoding="utf-8")
+    policy.write_text(POLICY.format(today=SystemClock().now().date()), encoding="utf-8")
     open_store(store).close()
     names = ("a", "b")
     logs = {name: folder / f"{name}.log" for name in names}

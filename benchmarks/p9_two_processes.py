@@ -35,40 +35,49 @@ slices:
 """
 
 
-async def _child(store: str, policy: str, name: str, start: float, seconds: float) -> None:
-    """Decide from the moment `start` on; print how many decisions were acknowledged."""
+async def _child(store: str, policy: str, name: str, seconds: float) -> None:
+    """Decide once told to; print how many decisions were acknowledged in time."""
     numbers, done = itertools.count(), 0
     async with sureline.Gate.open(policy, store=store) as gate:
 
         async def call() -> None:
             nonlocal done
-            while time.time() < start + seconds:
+            while time.monotonic() < end:
                 number = next(numbers)
                 await gate.decide(
                     task=f"Read invoice {name}-{number}",
                     output={"amount": number},
                     slice_key="invoices",
                 )
-                done += time.time() >= start
+                done += time.monotonic() < end
 
         await gate.decide(task=f"first of {name}", output={"amount": 0}, slice_key="invoices")
-        await asyncio.sleep(max(0.0, start - time.time()))
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.readline)
+        end = time.monotonic() + seconds
         await asyncio.gather(*(call() for _ in range(CALLERS)))
     sys.stdout.write(f"{done}\n")
 
 
 def rate(store: str, policy: Path, processes: int, seconds: float) -> float:
     """Return the acknowledged decisions per second of all processes together."""
-    start = time.time() + 4
     running = [
         subprocess.Popen(
-            [sys.executable, __file__, "--child"]
-            + [store, str(policy), f"p{number}", str(start), str(seconds)],
+            [sys.executable, __file__, "--child", store, str(policy), f"p{number}", str(seconds)],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for number in range(processes)
     ]
+    for one in running:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "ready\n"
+    for one in running:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
     return sum(int(one.communicate()[0]) for one in running) / seconds
 
 
@@ -96,6 +105,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        asyncio.run(_child(*sys.argv[2:5], float(sys.argv[5]), float(sys.argv[6])))
+        asyncio.run(_child(*sys.argv[2:5], float(sys.argv[5])))
     else:
         main()
