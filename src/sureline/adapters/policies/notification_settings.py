@@ -102,8 +102,8 @@ class ChannelSettings(Settings):
     )
     keys: list[Text] = setting(
         [],
-        expected="a list of ids of API keys",
-        meaning="Only of what these keys have submitted; with none, of all.",
+        expected="a list of names of API keys",
+        meaning="Only of what keys of these names have submitted; with none, of all.",
     )
     at_most_per_minute: Annotated[int, Field(ge=1, le=6000)] | None = setting(
         None,

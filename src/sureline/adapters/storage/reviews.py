@@ -118,10 +118,9 @@ class SqlReviews:
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
     ) -> Review | None:
         """Do a step with the first item that is free; the write lock makes it atomic."""
-        own = wanted.not_by or by
 
         def write(transaction: Transaction) -> Review | None:
-            while (item := first_free(transaction, workspace, wanted, by, own, now)) is not None:
+            while (item := first_free(transaction, workspace, wanted, by, now)) is not None:
                 done = do_step(transaction, item, step)
                 if done.claimed_by == by:
                     return done
@@ -138,11 +137,11 @@ class SqlReviews:
 
 
 def first_free(
-    transaction: Transaction, workspace: str, wanted: Wanted, by: str, own: str, now: datetime
+    transaction: Transaction, workspace: str, wanted: Wanted, by: str, now: datetime
 ) -> Review | None:
     """Return the most urgent item that nobody holds and that this person may take."""
     fetch: Fetch = transaction.all
-    free = (to_micros(now), own)
+    free = (to_micros(now), by)
     for item in _readable(rows_of(fetch, FREE, workspace, wanted, free)):
         if by not in (*item.skipped_by, *item.approvals, *item.rules.not_by):
             return item

@@ -27,8 +27,9 @@ class DecisionRecord:
     its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or
     if no threshold could have automated it; only labels with a bin are counted. `stratum` says
     what a later label may be used for. `failed` counts it as a failed attempt at its task, and
-    `submitted_by` is the key that brought it. `vector` belongs to embedding model `model_id`.
-    `review` is the item that it opens in the queue; one that waits for `retry_of` is superseded.
+    `submitted_by` is the name of the key that brought it. `vector` belongs to embedding model
+    `model_id`. `review` is the item that it opens in the queue; one that waits for `retry_of` is
+    superseded.
     """
 
     id: str

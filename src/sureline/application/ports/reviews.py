@@ -25,15 +25,11 @@ Step = Callable[[Review], Changed]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which items are meant: of these slices (empty: of all), of these kinds, open or over.
-
-    `not_by` leaves out what this API key has submitted: nobody decides about their own.
-    """
+    """Which items are meant: of these slices (empty: of all), of these kinds, open or over."""
 
     slices: tuple[str, ...] = ()
     kinds: tuple[ReviewKind, ...] = tuple(ReviewKind)
     is_open: bool = True
-    not_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

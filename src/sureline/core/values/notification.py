@@ -27,8 +27,8 @@ class NoticeKind(StrEnum):
 class Notice:
     """One thing that happened to an item; it holds no word of the payload.
 
-    `id` is the same however often it is told. `submitted_by` is the id of the API key that
-    brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up.
+    `id` is the same however often it is told. `submitted_by` is the name of the API key
+    that brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up.
     """
 
     workspace: str
@@ -56,7 +56,7 @@ class ChannelKind(StrEnum):
 class Channel:
     """Where notices go, as an admin wrote it down; secrets are named, never held.
 
-    `slices` and `keys` (ids of API keys) restrict what is told; empty means all. A webhook has
+    `slices` and `keys` (names of API keys) restrict what is told; empty means all. A webhook has
     `url` and `secret_variable`, a message `address_variable`.
     """
 

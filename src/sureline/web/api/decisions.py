@@ -24,7 +24,7 @@ async def decide(call: Call) -> Reply:
     clock = context.services.clock
     started = clock.monotonic()
     proposal = read_proposal(
-        call.body, workspace=key.workspace, trusted=_may_vouch(key), submitted_by=key.id
+        call.body, workspace=key.workspace, trusted=_may_vouch(key), submitted_by=key.name
     )
     check_slice(key, proposal.slice_key)
     with context.deciding:
@@ -91,7 +91,7 @@ async def decision_of(call: Call, decision_id: str) -> StoredDecision:
     if stored is None:
         raise NotFound("there is no such decision")
     check_slice(call.key, stored.slice_key)
-    if call.key.role is Role.AGENT and stored.submitted_by != call.key.id:
+    if call.key.role is Role.AGENT and stored.submitted_by != call.key.name:
         raise NotFound("there is no such decision")
     return stored
 

@@ -42,7 +42,7 @@ async def record(call: Call) -> Reply:
             "this decision was not drawn for the audit, so its audit takes an admin key"
         )
     approves = source in _REVIEWED and Action(fields["action"]) in APPROVING
-    if approves and stored.submitted_by == call.key.id:
+    if approves and stored.submitted_by == call.key.name:
         raise Forbidden("nobody approves their own proposal; somebody else must")
     if call.key.role is Role.REVIEWER:
         fields["by"] = call.key.name  # a reviewer answers in no other name (R12)

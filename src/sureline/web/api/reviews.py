@@ -79,7 +79,7 @@ async def show(call: Call) -> Reply:
 
 async def take_next(call: Call) -> Reply:
     """Claim the most urgent item that this person may take."""
-    wanted = Wanted(slices=call.key.slices, not_by=call.key.id)
+    wanted = Wanted(slices=call.key.slices)
     found = await call.context.services.desk.next(call.key.name, wanted)
     return Reply.json({"review": None if found is None else review_json(found)})
 
@@ -187,7 +187,7 @@ async def _changed(call: Call, change: Callable[[str], Awaitable[Review]]) -> Re
 
 def _check_may_decide(call: Call, review: Review) -> None:
     check_slice(call.key, review.slice_key)
-    if review.submitted_by == call.key.id:
+    if review.submitted_by == call.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
 
 

@@ -59,7 +59,7 @@ async def counts(visit: Visit) -> Reply:
 async def take_next(visit: Visit) -> Reply:
     """Claim the most urgent item and go to it."""
     key = visit.signed_in.key
-    wanted = Wanted(slices=_slices(visit), kinds=_kinds(visit), not_by=key.id)
+    wanted = Wanted(slices=_slices(visit), kinds=_kinds(visit))
     found = await visit.context.services.desk.next(key.name, wanted)
     return redirect("/" if found is None else f"/reviews/{step(found.id)}")
 

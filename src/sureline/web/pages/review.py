@@ -53,7 +53,7 @@ async def decide(visit: Visit) -> Reply:
         await _leave(desk, visit, name)
         return redirect(f"/reviews/{step(review_id)}" if act != "release" else "/")
     key = visit.signed_in.key
-    following = await desk.next(name, Wanted(slices=key.slices, not_by=key.id))
+    following = await desk.next(name, Wanted(slices=key.slices))
     place = "/" if following is None else f"/reviews/{step(following.id)}"
     return redirect(f"{place}?done={step(review_id)}")
 
@@ -77,7 +77,7 @@ async def _check(visit: Visit) -> None:
     if review is None:
         raise NotFound("there is no such review")
     check_slice(visit.signed_in.key, review.slice_key)
-    if review.submitted_by == visit.signed_in.key.id:
+    if review.submitted_by == visit.signed_in.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
 
 

@@ -117,7 +117,7 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
 
 def _may_decide(visit: Visit, review: Review) -> bool:
     key = visit.signed_in.key
-    return key.role in REVIEWERS and review.state.is_open and review.submitted_by != key.id
+    return key.role in REVIEWERS and review.state.is_open and review.submitted_by != key.name
 
 
 async def _evidence(

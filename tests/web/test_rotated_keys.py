@@ -1,0 +1,161 @@
+"""A name is who somebody is: a new key of the same name is the same person (R12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from sureline.application.ports.keys import Role
+from sureline.testing import PinnedSampling
+from tests.web.browsing import Visitor
+from tests.web.served import ADMIN, AGENT, REVIEWER, Served, awaited, serve
+
+POLICY = """\
+version: 1
+slices:
+  replies:
+    mode: log_only
+    output: {structured: false}
+  pairs:
+    mode: log_only
+    output: {structured: false}
+    four_eyes: true
+  twice:
+    mode: log_only
+    output: {structured: false}
+    review: {honeypots: 0, double_review: 1}
+  planted:
+    mode: log_only
+    output: {structured: false}
+    review: {honeypots: 0.5, double_review: 0}
+"""
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with serve(tmp_path, policy=POLICY, change=PinnedSampling().pin) as one:
+        yield one
+
+
+class Holder:
+    """A person or program with the key of the day; `rotate` gives them another of their name."""
+
+    def __init__(self, served: Served, name: str, role: Role) -> None:
+        self.served, self.name, self.role = served, name, role
+        self.rotate()
+
+    def rotate(self) -> None:
+        self.secret = self.served.make_key(self.role, name=self.name)
+
+    def call(self, method: str, path: str, **more: Any) -> httpx.Response:
+        with self.served.client(secret=self.secret) as client:
+            return client.request(method, path, **more)
+
+    def submit(self, slice_key: str, output: str = "Yes.") -> str:
+        body = {"slice_key": slice_key, "task": f"Answer {output}", "output": output}
+        made = self.call("POST", "/v1/decisions", json={**body, "force_human": True})
+        assert made.status_code == 201, made.text
+        return str(made.json()["id"])
+
+    def next(self) -> str | None:
+        found = self.call("POST", "/v1/reviews/next").json()["review"]
+        return None if found is None else str(found["id"])
+
+    def decide(self, review_id: str, action: str = "approve") -> httpx.Response:
+        shown = self.call("GET", f"/v1/reviews/{review_id}").json()["review"]
+        body = {"action": action, "digest": shown["digest"]}
+        return self.call("POST", f"/v1/reviews/{review_id}/decide", json=body)
+
+
+def released(served: Served) -> None:
+    """Let the time pass in which verdicts can be taken back, and let the server sweep."""
+    served.clock.advance(timedelta(seconds=11))
+    awaited(served.services.desk.settle())
+    awaited(served.services.attention.sweep())
+
+
+def test_nobody_decides_about_what_their_earlier_key_submitted(served: Served) -> None:
+    """Neither over HTTP nor on a page nor as an outcome; and it is not offered to them."""
+    ada = Holder(served, "Ada", ADMIN)
+    made = ada.submit("replies")
+    ada.rotate()
+    assert ada.next() is None
+    assert ada.call("POST", f"/v1/reviews/{made}/claim").status_code == 403
+    assert ada.decide(made).status_code == 403
+    outcome = {"decision_id": made, "action": "approve"}
+    assert ada.call("POST", "/v1/outcomes", json=outcome).status_code == 403
+    page = Visitor(served, secret=ada.secret)
+    assert "your own proposal" in page.get(f"/reviews/{made}").text
+    assert page.decide(made, "approve").status_code == 403
+    assert Holder(served, "Bob", REVIEWER).decide(made).status_code == 200
+
+
+def test_two_keys_of_one_person_are_not_four_eyes(served: Served) -> None:
+    """Who has approved with one key cannot be the second with another."""
+    made = Holder(served, "agent", AGENT).submit("pairs")
+    ada = Holder(served, "Ada", REVIEWER)
+    assert ada.decide(made).json()["state"] == "pending"
+    ada.rotate()
+    again = ada.decide(made)
+    assert again.status_code == 409
+    assert "somebody else" in again.json()["detail"]
+    assert ada.next() is None
+    assert Holder(served, "Bob", REVIEWER).decide(made).json()["state"] == "decided"
+
+
+@pytest.mark.parametrize("first", ["decided", "submitted"])
+def test_a_second_look_goes_to_nobody_who_knows_it(served: Served, first: str) -> None:
+    """Who decided it first, or brought it, is not offered it again under a new key."""
+    ada, bob = Holder(served, "Ada", ADMIN), Holder(served, "Bob", REVIEWER)
+    if first == "decided":
+        made, decider = Holder(served, "agent", AGENT).submit("twice"), ada
+    else:
+        made, decider = ada.submit("twice"), bob
+    assert decider.decide(made).status_code == 200
+    released(served)
+    ada.rotate()
+    (waiting,) = ada.call("GET", "/v1/reviews").json()["reviews"]
+    assert ada.next() is None
+    assert ada.decide(waiting["id"]).status_code == 403
+    if first == "submitted":
+        assert bob.decide(waiting["id"]).status_code == 403
+    assert Holder(served, "Cat", REVIEWER).decide(waiting["id"]).status_code == 200
+
+
+def test_missed_errors_follow_the_person(served: Served) -> None:
+    """Four planted errors missed under four keys name the person as four under one do."""
+    agent, past = Holder(served, "agent", AGENT), Holder(served, "past", REVIEWER)
+    for number in range(10):
+        made = agent.submit("planted", f"Order {number} costs {1000 + number} euros.")
+        past.decide(made, "reject" if number % 2 else "approve")
+    released(served)
+    asked = {agent.submit("planted", f"Bill {number}: {70 + number} euros.") for number in range(8)}
+    released(served)
+    ada = Holder(served, "Ada", REVIEWER)
+    listed = ada.call("GET", "/v1/reviews").json()["reviews"]
+    planted = [one["id"] for one in listed if one["id"] not in asked]
+    assert len(planted) == 4
+    for one in planted:
+        assert ada.decide(one).status_code == 200
+        ada.rotate()
+    released(served)
+    report = awaited(served.services.reviewers.everybody())
+    assert report.flagged == ("Ada",)
+
+
+def test_an_agent_uses_what_its_earlier_key_brought(served: Served) -> None:
+    """After a rotation an agent reads, uses and retries its own; another one's is not there."""
+    agent = Holder(served, "agent", AGENT)
+    made = agent.submit("replies")
+    assert Holder(served, "Bob", REVIEWER).decide(made).status_code == 200
+    released(served)
+    agent.rotate()
+    other = Holder(served, "another agent", AGENT)
+    assert other.call("GET", f"/v1/decisions/{made}").status_code == 404
+    assert agent.call("GET", f"/v1/decisions/{made}").status_code == 200
+    assert agent.call("POST", f"/v1/decisions/{made}/consume").status_code == 200
