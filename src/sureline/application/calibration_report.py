@@ -14,6 +14,7 @@ from sureline.application.report_words import reviewed_sentence
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
 from sureline.core.learning.levers import Lever
+from sureline.core.learning.offers import Offer
 from sureline.core.learning.opinion_facts import OpinionFacts, OpinionVerdict
 from sureline.core.learning.slice_facts import Band, Share
 from sureline.core.learning.suggestions import Advice, Suggestion
@@ -25,8 +26,9 @@ from sureline.core.statistics.smooth_ece import smooth_ece
 from sureline.core.statistics.tally import Tally
 
 STANDING_NOTES = (
-    "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
-    "near-unanimous approval alone does not justify a looser threshold.",
+    "Near-unanimous approval justifies a looser threshold only where reviewers are known to notice "
+    "at least 80 % of planted errors, with 95 % confidence: unanimity is also what not looking "
+    "looks like.",
 )
 """What every report says at its end."""
 
@@ -65,7 +67,7 @@ class SliceReport:
     """All that the report says of one slice.
 
     `advice` is the most urgent of `suggestions`, `command` what carries it out (None: it takes
-    thought). `held` is what is automated now, `sentence` says what the labels prove or lack.
+    thought), `offers` what can be done about each of them, and about levers. `held` is what is automated now, `sentence` says what the labels prove or lack.
     `before` is the composite on all labels that are a fair sample, `after` the calibrated value
     on labels that the map has not seen, None where there is no map. `right` counts correct labels
     of that sample, `approved` people's answers to drafts; `reviewed` is what these
@@ -80,6 +82,7 @@ class SliceReport:
     advice: Advice
     command: str | None
     suggestions: tuple[Suggestion, ...]
+    offers: tuple[Offer, ...]
     levers: tuple[Lever, ...]
     held: Band | None
     held_by: str

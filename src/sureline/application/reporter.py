@@ -30,6 +30,7 @@ from sureline.application.slice_sources import (
     RECENT_WEEKS,
     SliceSources,
     lever_facts,
+    offer_facts,
     score_band,
     slice_facts,
 )
@@ -38,16 +39,14 @@ from sureline.application.watch import SliceWatch, Watcher
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
-from sureline.core.learning.suggestions import (
-    Suggestion,
-    suggest,
-)
+from sureline.core.learning.offers import offers
+from sureline.core.learning.suggestions import Suggestion, suggest
 from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
 from sureline.core.statistics.noisy_labels import corrected_precision
 from sureline.core.values.periods import day_number, first_day_of, week_number
-from sureline.core.values.policy import Mode
+from sureline.core.values.policy import Mode, Policy
 
 POINTS = 60
 """Points of a risk-coverage curve that are drawn."""
@@ -81,13 +80,13 @@ class Reporter:
         watched = await replace(self.watcher, acts=False).watch()
         watches = {one.slice_key: one for one in watched.slices}
         known = held.full == calibration.id and held.staged is None
-        activate = None if known else f"sureline calibration activate {calibration.id} --by NAME"
+        activate = None if known else calibration.id
         slices = []
         for one in calibration.slices:
             key = one.slice_key
             current = current_of(policy, key, certificates.get(key), stored, seen)
             sources = await self._read(current, one, days, watches.get(key), activate)
-            slices.append(await self._slice(sources))
+            slices.append(await self._slice(sources, policy))
         return CalibrationReport(
             at=watched.at,
             workspace=calibration.workspace,
@@ -134,7 +133,7 @@ class Reporter:
         found = None if reviewers is None else await reviewers.detection(slice_key)
         return found or Detection.of_nothing()
 
-    async def _slice(self, of: SliceSources) -> SliceReport:
+    async def _slice(self, of: SliceSources, whole: Policy) -> SliceReport:
         one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
         since = of.now - timedelta(days=policy.window_days)
         mistakes = await MistakeReader(ledger=self.ledger, workspace=workspace).read(
@@ -145,7 +144,7 @@ class Reporter:
         )
         clusters = ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
         facts = slice_facts(of, mistakes)
-        suggestions = suggest(facts)
+        suggestions, turned = suggest(facts), levers(lever_facts(of, facts.held or facts.proposed))
         return SliceReport(
             slice_key=one.slice_key,
             mode=policy.mode,
@@ -154,7 +153,8 @@ class Reporter:
             advice=suggestions[0].advice,
             command=_command(suggestions[0], policy.mode, of.activate),
             suggestions=suggestions,
-            levers=levers(lever_facts(of, facts.held or facts.proposed)),
+            offers=offers(suggestions, turned, offer_facts(of, facts, whole)),
+            levers=turned,
             held=facts.held,
             held_by="nothing" if facts.held is None else _held_by(of.threshold),
             sentence=verdict_sentence(one.verdict),
@@ -184,8 +184,9 @@ def _command(first: Suggestion, mode: Mode, activate: str | None) -> str | None:
     """Say how to do what is suggested where one command or setting does it."""
     if first.code not in {"first_certificate", "lower_threshold", "higher_threshold"}:
         return None
+    command = None if activate is None else f"sureline calibration activate {activate} --by NAME"
     setting = None if mode is Mode.ROUTE else "set mode: route for this slice in the policy"
-    return "; then ".join(step for step in (activate, setting) if step) or None
+    return "; then ".join(step for step in (command, setting) if step) or None
 
 
 def _curve(one: SliceCalibration) -> Curve:

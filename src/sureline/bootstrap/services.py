@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from sureline.adapters.jobs.embedded import EmbeddedJobs
 from sureline.adapters.search.check import CheckReport
 from sureline.adapters.storage.store import Store
+from sureline.application.acceptance import Acceptance
 from sureline.application.audit import Auditor
 from sureline.application.calibrations import Calibrations
 from sureline.application.canaries import Canaries
@@ -37,6 +38,7 @@ from sureline.application.review.double_review import SecondLooks
 from sureline.application.review.golden import GoldenSet
 from sureline.application.review.honeypots import Planter
 from sureline.application.review.reviewers import Reviewers
+from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
 from sureline.bootstrap.histories import check_cases, embedding_models
@@ -69,10 +71,16 @@ class Services:
     plugins: Plugins
 
     @property
+    def seen(self) -> Seen:
+        """Return what people find under an id, planted items among the rest."""
+        return Seen(ledger=self.ledger, planted=self.store.planted)
+
+    @property
     def auditor(self) -> Auditor:
         """Return what lists, shows and answers audits."""
         return Auditor(
             ledger=self.ledger,
+            seen=self.seen,
             labeller=self.labeller,
             secret=self.store.secret,
             workspace=self.workspace,
@@ -113,6 +121,16 @@ class Services:
         """Return what draws up the calibration report."""
         cases = self.store.cases
         return Reporter(recalibrator=self.recalibrator, watcher=self.watcher, cases=cases)
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """Return what makes proposed policies of suggestions."""
+        return Acceptance(
+            policies=self.policies,
+            registry=self.registry,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
 
     @property
     def attention(self) -> AttentionSweep:

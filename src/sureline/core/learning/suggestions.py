@@ -48,14 +48,21 @@ class Advice(StrEnum):
 class Suggestion:
     """One thing that a person may want to do, why, and what it rests on.
 
-    `blocked` says what must be known first; the figures alone do not justify it then.
+    `subject` is the field that it is about, None for the slice. `blocked` says what must be known
+    first; the figures alone do not justify it then.
     """
 
     code: str
     advice: Advice
     sentence: str
     numbers: Mapping[str, float]
+    subject: str | None = None
     blocked: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Return what names it among all of a slice's suggestions."""
+        return self.code if self.subject is None else f"{self.code}:{self.subject}"
 
 
 def suggest(facts: SliceFacts) -> tuple[Suggestion, ...]:
@@ -122,6 +129,15 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             f"{_percent(facts.target)} from a score of {threshold_text(proposed.threshold)} on, "
             f"which {_percent(proposed.coverage)} of outputs reach.",
             numbers=numbers,
+        )
+    elif held is not None and proposed is None and facts.labels_missing and facts.hypothesis:
+        yield Suggestion(
+            code="unproven_hypothesis",
+            advice=Advice.COLLECT,
+            sentence=f"Outputs act alone from {threshold_text(held.threshold)} on, on a hypothesis "
+            f"that nothing proves yet: {counted(facts.labels_missing, 'more label')} without an "
+            f"error would.",
+            numbers={**numbers, "labels_missing": facts.labels_missing},
         )
     elif held is not None and proposed is None:
         yield Suggestion(
@@ -209,6 +225,7 @@ def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
                 sentence=f"The field {name} was changed in {count} of {facts.corrected} "
                 f"corrections: add a check for it, or say in the prompt how it is filled.",
                 numbers={"changed": count, "corrections": facts.corrected},
+                subject=name,
             )
 
 
