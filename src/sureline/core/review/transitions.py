@@ -6,10 +6,12 @@ each within one transaction, so that of two reviewers one wins and the other is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
 from sureline.errors import Conflict, Forbidden, InvalidInput
 
@@ -74,7 +76,7 @@ def decide(item: Review, verdict: Verdict, *, edited_digest: str | None = None) 
         )
     if verdict.action is Action.EDIT:
         item = _new_version(item, edited_digest)
-    elif verdict.action is Action.APPROVE and by in item.approvals:
+    elif verdict.action is Action.APPROVE and _is_among(by, item.approvals):
         raise Conflict("you have approved this already; it needs somebody else now")
     item = replace(item, given=(*item.given, verdict))
     if verdict.action is not Action.REJECT and len(item.approvals) < item.rules.approvals:
@@ -101,7 +103,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         _check_open(item, now)
         return _withdrawn(item, by)
     last = item.given[-1]
-    if last.by != by:
+    if not same_person(last.by, by):
         raise Forbidden(f"this is the verdict of {last.by}")
     if item.released or item.release_at is None or now >= item.release_at:
         raise Conflict("the verdict has been handed out and stands")
@@ -116,7 +118,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
 
 def _withdrawn(item: Review, by: str) -> Review:
     """Take an approval back for which others are still awaited."""
-    own = [one for one in item.of_this_version if one.by == by]
+    own = [one for one in item.of_this_version if same_person(one.by, by)]
     if not own:
         raise Conflict("there is no verdict of yours to take back")
     if own[-1].action is Action.EDIT and own[-1] is not item.given[-1]:
@@ -240,13 +242,17 @@ def _check_open(item: Review, now: datetime) -> None:
 
 
 def _check_free(item: Review, by: str, now: datetime) -> None:
-    if item.is_held(now) and item.claimed_by != by:
+    if item.is_held(now) and not same_person(item.claimed_by, by):
         raise Conflict(f"this item is claimed by {item.claimed_by} until {item.lease_until}")
 
 
 def _check_other_than_author(item: Review, by: str) -> None:
     """Nobody decides about their own proposal, whatever it is about (R12)."""
-    if item.submitted_by is not None and item.submitted_by == by:
+    if same_person(item.submitted_by, by):
         raise Forbidden("nobody decides about their own proposal; somebody else must")
-    if by in item.rules.not_by:
+    if _is_among(by, item.rules.not_by):
         raise Forbidden("you have seen this before; somebody else must decide")
+
+
+def _is_among(by: str, people: Iterable[str]) -> bool:
+    return any(same_person(one, by) for one in people)
