@@ -16,6 +16,7 @@ from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.reviewers import Reviewers
+from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
@@ -44,6 +45,7 @@ def open_services(
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     desk = _desk(store, currents, plugins, workspace)
+    seen = Seen(ledger=store.ledger, planted=store.planted)
     client = model_client_of(plugins)
     return Services(
         store=store,
@@ -57,13 +59,18 @@ def open_services(
         canaries=open_canaries(store, policies, plugins, client=client, workspace=workspace),
         consumer=Consumer(
             ledger=store.ledger,
+            seen=seen,
             currents=currents,
             hard_switch=plugins.hard_switch,
             desk=desk,
             clock=plugins.clock,
         ),
         labeller=Labeller(
-            ledger=store.ledger, currents=currents, clock=plugins.clock, new_id=plugins.new_id
+            ledger=store.ledger,
+            seen=seen,
+            currents=currents,
+            clock=plugins.clock,
+            new_id=plugins.new_id,
         ),
         recalibrator=Recalibrator(
             ledger=store.ledger,
@@ -74,7 +81,7 @@ def open_services(
             reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
         ),
         desk=desk,
-        waiter=Waiter(ledger=store.ledger, desk=desk, clock=plugins.clock),
+        waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from sureline.adapters.storage.planted_rows import planted_answers
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import heads
 from sureline.application.intake import read_proposal
+from sureline.application.label import GivenAnswer
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import Said
 from sureline.application.review.in_json import item_json, review_json
@@ -23,7 +25,7 @@ from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.review.honeypot import PlantedFor
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review, ReviewState
-from sureline.errors import Conflict, Forbidden, NotFound
+from sureline.errors import Conflict, Forbidden, Refused
 from sureline.testing import FixedClock, PinnedSampling
 
 _HEAD = compiled(select(heads.c.seq))
@@ -168,10 +170,34 @@ def test_an_answer_is_kept_and_goes_nowhere_else(desk: Desk, action: Action, cau
     assert desk.run(services.ledger.route_counts("default")) == routes
     assert services.store.database.fetch(_HEAD, ()) == heads
     assert services.store.database.fetch(_TOLD, ()) == told
-    with pytest.raises(NotFound):
-        desk.run(services.waiter.wait("default", planted.id, 0.0))
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused):  # in words in which any other could be refused
         desk.run(services.consumer.consume("default", planted.id))
+
+
+def test_what_is_said_of_it_elsewhere_is_taken_and_is_no_label(desk: Desk) -> None:
+    """An outcome recorded under its id closes it and can be read back; the ledger has none."""
+    with_past(desk)
+    desk.submit(16)
+    desk.sweep()
+    services, planted = desk.services, desk.honeypots()[0]
+    said = GivenAnswer(decision_id=planted.id, action=Action.REJECT, by="bob", id="o1", comment="x")
+    made = desk.run(services.labeller.record("default", said))
+    assert desk.run(services.labeller.record("default", said)) == made
+    with pytest.raises(Conflict, match="other content"):
+        desk.run(services.labeller.record("default", replace(said, comment="y")))
+    with pytest.raises(Conflict, match="other content"):
+        desk.run(services.labeller.record("default", replace(said, decision_id="d0001")))
+    assert desk.run(services.store.reviews.get("default", planted.id)).state == "decided"
+    assert desk.run(services.waiter.wait("default", planted.id, 0.0)).outcome == made
+    assert desk.run(services.ledger.outcomes("default", planted.id)) == []
+    (answer,) = desk.run(services.store.planted.answered("default", planted.id))
+    assert (answer.by, answer.caught) == ("bob", True)
+    made_of = desk.run(services.store.planted.get("default", planted.id)).source_id
+    erased = {"by": "dpo", "reason": "asked", "at": desk.clock.now()}
+    desk.run(services.ledger.erase("default", made_of, **erased))
+    (kept,) = desk.run(services.seen.outcomes("default", planted.id))
+    assert (kept.comment, kept.action) == (None, Action.REJECT)
+    assert desk.run(services.seen.erasure("default", planted.id)).decision_id == planted.id
 
 
 def test_who_has_seen_the_content_does_not_get_it(desk: Desk) -> None:

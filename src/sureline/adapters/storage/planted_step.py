@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import bindparam, delete, null, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.planted_outcomes import (
+    forget_planted_outcomes,
+    keep_planted_outcome,
+)
 from sureline.adapters.storage.planted_rows import (
     follow_ups,
     own_answers,
@@ -15,6 +21,7 @@ from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.honeypot import PlantedFor
+from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
 _PURPOSE = compiled(
@@ -53,11 +60,12 @@ FOLLOWED = compiled(
 )
 
 
-def keep_planted(transaction: Transaction, item: Review) -> bool:
+def keep_planted(transaction: Transaction, item: Review, outcomes: Sequence[Outcome]) -> bool:
     """Take what was said of a planted item out of the way of labels and agents.
 
-    Returns whether it is one. When it is released, each person's word is kept as an answer; one
-    that the queue really asked for is noted for a second look.
+    Returns whether it is one. When it is released, each person's word is kept as an answer, and
+    the outcomes are kept apart for reviewers to read; one that the queue really asked for is noted
+    for a second look.
     """
     found = transaction.first(_PURPOSE, (item.workspace, item.id))
     decided = item.released and item.state is ReviewState.DECIDED
@@ -65,9 +73,18 @@ def keep_planted(transaction: Transaction, item: Review) -> bool:
         if decided and item.kind is ReviewKind.REVIEW:
             transaction.run(_FOLLOW, (item.workspace, item.id))
         return False
+    for outcome in outcomes:
+        keep_planted_outcome(transaction, outcome)
     if decided:
         _keep_answers(transaction, item, PlantedFor(found[0]))
     return True
+
+
+def answered_elsewhere(transaction: Transaction, item: Review) -> None:
+    """Keep what was said of a planted item that an answer from outside the queue has closed."""
+    found = transaction.first(_PURPOSE, (item.workspace, item.id))
+    if found is not None and item.released and item.state is ReviewState.DECIDED:
+        _keep_answers(transaction, item, PlantedFor(found[0]))
 
 
 def is_planted(transaction: Transaction, workspace: str, review_id: str) -> bool:
@@ -91,6 +108,8 @@ def forget_planted(transaction: Transaction, workspace: str, source_id: str) -> 
     items = [row[0] for row in transaction.all(_OF_SOURCE, (workspace, source_id))]
     for one in (source_id, *items):
         transaction.run(_FORGET_OWN, (workspace, one))
+    for one in items:
+        forget_planted_outcomes(transaction, workspace, one)
     if items:
         transaction.run(_FORGET, (workspace, source_id))
     return items

@@ -10,7 +10,11 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.outbox_rows import put_notices
-from sureline.adapters.storage.planted_step import forget_planted, is_planted
+from sureline.adapters.storage.planted_step import (
+    answered_elsewhere,
+    forget_planted,
+    is_planted,
+)
 from sureline.adapters.storage.review_rows import (
     COLUMNS,
     queue_counts,
@@ -116,3 +120,4 @@ def _change(
         after = step(before)
         if after != before:
             put_reviews(transaction, [(before, after)])
+            answered_elsewhere(transaction, after)

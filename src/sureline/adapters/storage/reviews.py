@@ -152,8 +152,9 @@ def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
     """Do a step and write what it says; outcomes first, because one can be refused."""
     changed = step(item)
     # What is said of a planted item goes neither to an agent nor among the labels.
-    planted = bool(changed.outcomes) and keep_planted(transaction, changed.item)
-    for outcome in () if planted else changed.outcomes:
+    said = changed.outcomes
+    planted = bool(said) and keep_planted(transaction, changed.item, said)
+    for outcome in () if planted else said:
         RecordOutcome(outcome)(transaction)
     if changed.item != item:
         put_reviews(transaction, [(item, changed.item)])
