@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.plant import Planting
 from sureline.adapters.storage.planted_rows import (
+from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, planted_outcome_of
     ANSWERS,
     answer_of,
     follow_ups,
@@ -34,6 +36,7 @@ from sureline.application.ports.planted import Choose, GoldenCase
 from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
 from sureline.core.review.honeypot import Planted, PlantedAnswer, PlantedFor
+from sureline.core.values.outcome import Outcome
 from sureline.core.values.label_count import LabelCount
 
 _SAME_ITEM = and_(reviews.c.workspace == planted.c.workspace, reviews.c.id == planted.c.review_id)
@@ -161,12 +164,21 @@ class SqlPlanted:
             return None
         source_id, body, answer = rows[0]
         source = stored_decision(self._database.fetch(BY_ID, (workspace, source_id))[0])
-        gone = source.request is None
+        gone, said = source.request is None, json.loads(body)
         return replace(
+            route=said["route"],
+            mode=said["mode"],
+            measurement_hash=said["measurement"],
+            created_at=datetime.fromisoformat(said["created_at"]),
             source,
             id=review_id,
             body=body,
             answer=None if gone else answer or source.answer,
+    async def outcomes(self, workspace: str, review_id: str) -> Sequence[Outcome]:
+        """Return what would be its outcomes, oldest first."""
+        rows = self._database.fetch(PLANTED_OUTCOMES_OF, (workspace, review_id))
+        return [planted_outcome_of(row) for row in rows]
+
         )
 
     async def keep_own(
