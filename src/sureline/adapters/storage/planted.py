@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
 from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.place_planted import place
 from sureline.adapters.storage.plant import Planting
 from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, planted_outcome_of
@@ -25,12 +26,10 @@ from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, plan
     planted_answers,
 )
 from sureline.adapters.storage.planted_step import FOLLOWED
-from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import StoredDecision
 from sureline.application.ports.planted import Choose, GoldenCase
 from sureline.core.review.attention import DoneItem
@@ -132,7 +131,6 @@ _OWN = compiled(
         own_answers.c.by == bindparam("by"),
     )
 )
-_PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 
 
 class SqlPlanted:
@@ -257,27 +255,6 @@ class SqlPlanted:
         """Return the edits whose payloads are there, oldest first."""
         found = map(golden_case, self._database.fetch(GOLDEN, (workspace,)))
         return [one for one in found if slice_key in {None, one.slice_key}]
-
-
-def place(transaction: Transaction, one: Planted) -> bool:
-    """Put a planted item into the queue; False if its trigger has one already."""
-    correct = None if one.first_correct is None else int(one.first_correct)
-    row = (
-        one.review.workspace,
-        one.review.id,
-        one.purpose.value,
-        one.source_id,
-        one.origin,
-        one.trigger,
-        one.body,
-        one.answer,
-        one.first_by,
-        correct,
-    )
-    if not transaction.run(_PLACE, row):
-        return False
-    put_reviews(transaction, [(None, one.review)])
-    return True
 
 
 def _planted(row: Sequence[Any]) -> Planted:

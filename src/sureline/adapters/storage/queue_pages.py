@@ -68,10 +68,10 @@ _LEVEL, _RANK, _DEADLINE, _UNCERTAINTY, _ID, _OPENED = (
 def page(fetch: Fetch, workspace: str, wanted: Wanted, *, limit: int, offset: int) -> Iterator[Row]:
     """Return a page of what is open, in working order."""
     whole, run = QUEUED
-    if _is_all(wanted):
+    runs = open_runs(fetch, workspace, wanted)
+    if runs is None:
         return iter(fetch(whole, (workspace, limit, offset)))
-    runs = _runs(fetch, workspace, wanted)
-    parts = [fetch(run, (workspace, *one, limit + offset, 0)) for one in _open_runs(runs)]
+    parts = [fetch(run, (workspace, *one, limit + offset, 0)) for one in runs]
     return islice(heapq.merge(*parts, key=_urgency), offset, offset + limit)
 
 
@@ -79,9 +79,9 @@ def over_page(
     fetch: Fetch, workspace: str, wanted: Wanted, *, limit: int, offset: int
 ) -> Iterator[Row]:
     """Return a page of what is over, the newest first."""
-    if _is_all(wanted):
+    runs = over_runs(fetch, workspace, wanted)
+    if runs is None:
         return iter(fetch(_OVER_PAGE, (workspace, limit, offset)))
-    runs = [one for one in _runs(fetch, workspace, wanted) if not ReviewState(one[2]).is_open]
     parts = [fetch(_OVER_RUN, (workspace, *one, limit + offset, 0)) for one in runs]
     return islice(heapq.merge(*parts, key=lambda row: -row[_OPENED]), offset, offset + limit)
 
@@ -95,9 +95,9 @@ def rows_of(
 ) -> Iterator[Row]:
     """Yield open items in working order, a few at a time; `more` are further parameters."""
     whole, run = statements
-    if _is_all(wanted):
+    runs = open_runs(fetch, workspace, wanted)
+    if runs is None:
         return _along(fetch, whole, (workspace, *more))
-    runs = _open_runs(_runs(fetch, workspace, wanted))
     parts = [_along(fetch, run, (workspace, *one, *more)) for one in runs]
     return heapq.merge(*parts, key=_urgency)
 
@@ -107,6 +107,18 @@ def _along(fetch: Fetch, statement: Statement, parameters: Sequence[Any]) -> Ite
     while rows := fetch(statement, (*parameters, _PAGE, offset)):
         yield from rows
         offset += len(rows)
+
+
+def open_runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row] | None:
+    """Return slices and kinds in which something wanted is open; None where all of it is meant."""
+    return None if _is_all(wanted) else _open_runs(_runs(fetch, workspace, wanted))
+
+
+def over_runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row] | None:
+    """Return slices, kinds and states in which something wanted is over; None where all is."""
+    if _is_all(wanted):
+        return None
+    return [one for one in _runs(fetch, workspace, wanted) if not ReviewState(one[2]).is_open]
 
 
 def _is_all(wanted: Wanted) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from sureline.adapters.storage.line_rows import forget_lines, put_lines
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.planted_step import (
     answered_elsewhere,
@@ -84,6 +85,14 @@ def open_reviews(transaction: Transaction, records: Sequence[DecisionRecord]) ->
     put_reviews(
         transaction, [(None, record.review) for record in records if record.review is not None]
     )
+    put_lines(
+        transaction,
+        [
+            (one.review, one.review_line)
+            for one in records
+            if one.review is not None and one.review_line is not None
+        ],
+    )
     for record in records:
         if record.retry_of is not None and record.retry_of != record.id:
             _retry(transaction, record, record.retry_of)
@@ -107,8 +116,9 @@ def close_reviews(transaction: Transaction, outcome: Outcome) -> None:
 
 
 def forget_reviews(transaction: Transaction, workspace: str, decision_id: str) -> None:
-    """Close what was erased, and delete what its reviewers wrote."""
+    """Close what was erased, and delete what its reviewers wrote and its line in the list."""
     for one in (decision_id, *forget_planted(transaction, workspace, decision_id)):
+        forget_lines(transaction, workspace, one)
         _change(transaction, workspace, one, lambda item: supersede(item, forget=True))
 
 

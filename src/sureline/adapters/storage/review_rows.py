@@ -83,6 +83,14 @@ Index(
     reviews.c.state,
     reviews.c.opened_at,
 )
+_IS_HELD = text("open = 1 AND claimed_by IS NOT NULL")
+Index(
+    "ix_reviews_held",
+    reviews.c.workspace,
+    reviews.c.claimed_by,
+    sqlite_where=_IS_HELD,
+    postgresql_where=_IS_HELD,
+)
 Index("ix_reviews_over", reviews.c.workspace, reviews.c.open, reviews.c.opened_at)
 Index("ix_reviews_due", reviews.c.workspace, reviews.c.due_at)
 Index("ix_reviews_decision", reviews.c.workspace, reviews.c.decision_id)

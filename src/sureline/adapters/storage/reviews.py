@@ -81,7 +81,7 @@ class SqlReviews:
             read_page = page if wanted.is_open else over_page
             with self._database.reader() as fetch:
                 rows = read_page(fetch, workspace, wanted, limit=limit, offset=offset)
-            return list(_readable(rows))
+            return list(readable(rows))
 
         return await asyncio.to_thread(read)
 
@@ -142,10 +142,16 @@ def first_free(
     """Return the most urgent item that nobody holds and that this person may take."""
     fetch: Fetch = transaction.all
     free = (to_micros(now), by)
-    for item in _readable(rows_of(fetch, FREE, workspace, wanted, free)):
-        if by not in (*item.skipped_by, *item.approvals, *item.rules.not_by):
+    for item in readable(rows_of(fetch, FREE, workspace, wanted, free)):
+        if is_for(item, by):
             return item
     return None
+
+
+def is_for(item: Review, by: str) -> bool:
+    """Tell whether an item may be offered to a person."""
+    away = (*item.skipped_by, *item.approvals, *item.rules.not_by)
+    return by not in away and item.submitted_by != by
 
 
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
@@ -161,7 +167,7 @@ def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
     return changed.item
 
 
-def _readable(rows: Iterator[Any]) -> Iterator[Review]:
+def readable(rows: Iterator[Any]) -> Iterator[Review]:
     """Yield the items that can be read: a damaged row holds up no other, and is never taken."""
     for row in rows:
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.derived_tables import SqlDerived
+from sureline.adapters.storage.inbox import SqlInbox
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
@@ -20,6 +21,7 @@ from sureline.adapters.storage.provenance import SqlProvenance
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
+from sureline.adapters.storage.saved_views import SqlSavedViews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
@@ -37,6 +39,8 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     reviews: SqlReviews
+    inbox: SqlInbox
+    views: SqlSavedViews
     planted: SqlPlanted
     outbox: SqlOutbox
     derived: SqlDerived
@@ -87,6 +91,8 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
+        inbox=SqlInbox(database),
+        views=SqlSavedViews(database),
         planted=SqlPlanted(database),
         outbox=SqlOutbox(database),
         derived=SqlDerived(database),

@@ -57,6 +57,14 @@ def upgrade() -> None:
         ("ix_reviews_open_slice", (*slices, *order)),
     ):
         op.create_index(name, "reviews", [*columns], sqlite_where=is_open, postgresql_where=is_open)
+    is_held = sa.text("open = 1 AND claimed_by IS NOT NULL")
+    op.create_index(
+        "ix_reviews_held",
+        "reviews",
+        ["workspace", "claimed_by"],
+        sqlite_where=is_held,
+        postgresql_where=is_held,
+    )
     op.create_index("ix_reviews_state", "reviews", [*slices, "state", "opened_at"])
     op.create_index("ix_reviews_over", "reviews", ["workspace", "open", "opened_at"])
     op.create_index("ix_reviews_due", "reviews", ["workspace", "due_at"])
@@ -69,6 +77,23 @@ def upgrade() -> None:
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("count", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
+    )
+    op.create_table(
+        "review_lines",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("task", sa.Text, nullable=False),
+        sa.Column("reasons", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_review_lines"),
+    )
+    op.create_table(
+        "saved_views",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("reviewer", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("filter", sa.Text, nullable=False),
+        sa.Column("opens", sa.Integer, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "reviewer", "name", name="pk_saved_views"),
     )
 
 
