@@ -67,12 +67,13 @@ class SliceReport:
     """All that the report says of one slice.
 
     `advice` is the most urgent of `suggestions`, `command` what carries it out (None: it takes
-    thought), `offers` what can be done about each of them, and about levers. `held` is what is automated now, `sentence` says what the labels prove or lack.
-    `before` is the composite on all labels that are a fair sample, `after` the calibrated value
-    on labels that the map has not seen, None where there is no map. `right` counts correct labels
-    of that sample, `approved` people's answers to drafts; `reviewed` is what these
-    amount to where people miss errors; `labels` counts by origin. `opinions` is
-    what the labels say of judges and evaluators. `watch` is None where nobody watched.
+    thought), `offers` what can be done about each of them, and about the abstain floor. `held` is
+    what is automated now, `sentence` says what the labels prove or lack. `before` is the composite
+    on all labels that are a fair sample, `after` the calibrated value on labels that the map has
+    not seen, None where there is no map. `right` counts correct labels of that sample, `approved`
+    people's answers to drafts; `reviewed` is what these amount to where people miss errors;
+    `labels` counts by origin. `opinions` is what the labels say of judges and evaluators. `watch`
+    is None where nobody watched.
     """
 
     slice_key: str

@@ -184,7 +184,11 @@ def _command(first: Suggestion, mode: Mode, activate: str | None) -> str | None:
     """Say how to do what is suggested where one command or setting does it."""
     if first.code not in {"first_certificate", "lower_threshold", "higher_threshold"}:
         return None
-    command = None if activate is None else f"sureline calibration activate {activate} --by NAME"
+    command = (
+        None
+        if activate is None
+        else f"sureline recalibrate; then sureline calibration activate {activate} --by NAME"
+    )
     setting = None if mode is Mode.ROUTE else "set mode: route for this slice in the policy"
     return "; then ".join(step for step in (command, setting) if step) or None
 
