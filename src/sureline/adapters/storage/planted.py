@@ -35,8 +35,8 @@ from sureline.application.ports.planted import Choose, GoldenCase
 from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
 from sureline.core.review.honeypot import Planted, PlantedAnswer, PlantedFor
-from sureline.core.values.outcome import Outcome
 from sureline.core.values.label_count import LabelCount
+from sureline.core.values.outcome import Outcome
 
 _SAME_ITEM = and_(reviews.c.workspace == planted.c.workspace, reviews.c.id == planted.c.review_id)
 _ONE = compiled(

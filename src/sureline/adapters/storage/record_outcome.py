@@ -16,6 +16,7 @@ from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.planted_outcomes import keep_planted_outcome, planted_outcome
 from sureline.adapters.storage.planted_step import is_planted
+from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import outcomes, payloads
 from sureline.adapters.storage.transaction import STREAM, Transaction
@@ -125,6 +126,8 @@ def _is_there(transaction: Transaction, outcome: Outcome) -> bool:
     if _content(before) != _content(outcome, existing):
         raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
     return True
+
+
 def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
     """Return what must be equal for the same outcome: not when it was recorded.
 
