@@ -16,8 +16,8 @@ from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.place_planted import place
 from sureline.adapters.storage.plant import Planting
-from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, planted_outcome_of
+from sureline.adapters.storage.planted_rows import (
     ANSWERS,
     answer_of,
     follow_ups,
@@ -164,20 +164,20 @@ class SqlPlanted:
         source = stored_decision(self._database.fetch(BY_ID, (workspace, source_id))[0])
         gone, said = source.request is None, json.loads(body)
         return replace(
+            source,
+            id=review_id,
             route=said["route"],
             mode=said["mode"],
             measurement_hash=said["measurement"],
             created_at=datetime.fromisoformat(said["created_at"]),
-            source,
-            id=review_id,
             body=body,
             answer=None if gone else answer or source.answer,
+        )
+
     async def outcomes(self, workspace: str, review_id: str) -> Sequence[Outcome]:
         """Return what would be its outcomes, oldest first."""
         rows = self._database.fetch(PLANTED_OUTCOMES_OF, (workspace, review_id))
         return [planted_outcome_of(row) for row in rows]
-
-        )
 
     async def keep_own(
         self, workspace: str, review_id: str, *, by: str, answer: str, at: datetime

@@ -13,7 +13,6 @@ from sqlalchemy import and_, bindparam, select
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
 from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.planted_outcomes import keep_planted_outcome, planted_outcome
 from sureline.adapters.storage.planted_step import is_planted
 from sureline.adapters.storage.queued import close_reviews
@@ -109,8 +108,6 @@ class RecordOutcome:
             set_label(transaction, label)
         close_reviews(transaction, outcome)
         return True
-
-
 
 
 def _is_there(transaction: Transaction, outcome: Outcome) -> bool:
