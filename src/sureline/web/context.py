@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sureline.application.calibration_report import CalibrationReport
@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 
 SIGN_INS_PER_SECOND, SIGN_INS_AT_ONCE = 1.0, 60.0
 """Of one address; behind a proxy all people share one."""
+INBOUND_PER_SECOND, INBOUND_AT_ONCE = 50.0, 500.0
+"""Deliveries of one address, signed or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class ServerContext:
     settings: ServerSettings
     access: Access
     sign_ins: RateLimit
+    inbound: RateLimit
     bodies: BodyReader
     deciding: Seats
     waiting: Seats
@@ -38,6 +41,8 @@ class ServerContext:
     kept_report: KeptReport
     metrics: Metrics
     closing: asyncio.Event
+    under_way: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Work that goes on after its answer; held so that it is not lost."""
 
     @classmethod
     def of(cls, services: Services, settings: ServerSettings) -> ServerContext:
@@ -58,6 +63,9 @@ class ServerContext:
             sign_ins=RateLimit(
                 services.clock, per_second=SIGN_INS_PER_SECOND, burst=SIGN_INS_AT_ONCE
             ),
+            inbound=RateLimit(
+                services.clock, per_second=INBOUND_PER_SECOND, burst=INBOUND_AT_ONCE
+            ),
             bodies=BodyReader(settings),
             deciding=Seats(settings.deciding),
             waiting=Seats(settings.waiting),
@@ -77,6 +85,13 @@ class ServerContext:
         """
         mark = await self.services.registry.activation_mark()
         return await self.kept_report.latest(
+            lambda: self.off_loop(self.services.reporter.report), mark
+        )
+
+    async def fresh_report(self) -> CalibrationReport:
+        """Return a report of now. Raises PolicyError, and Overloaded beside other such work."""
+        mark = await self.services.registry.activation_mark()
+        return await self.kept_report.fresh(
             lambda: self.off_loop(self.services.reporter.report), mark
         )
 
