@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sureline.adapters.storage.append_decision import AppendDecision
@@ -38,11 +39,11 @@ from sureline.adapters.storage.stored_switches import (
     EVERY,
     NEWEST,
     NEWEST_IN,
+    append_switch,
     scopes,
     stored_switch,
     unreadable_switch,
 )
-from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
@@ -141,21 +142,7 @@ class SqlLedger:
 
     async def set_switch(self, switch: Switch) -> None:
         """Append a switch row; it holds from the next decision on, in every process."""
-
-        def write(transaction: Transaction) -> None:
-            transaction.chain(
-                "switch",
-                {
-                    "workspace": switch.workspace,
-                    "scope": switch.scope,
-                    "on": int(switch.on),
-                    "reason": switch.reason,
-                    "by": switch.by,
-                    "changed_at": to_micros(switch.changed_at),
-                },
-            )
-
-        await self._database.write(write)
+        await self._database.write(partial(append_switch, switch))
 
     async def switches(self, workspace: str) -> Sequence[Switch]:
         """Return the newest row of every scope."""

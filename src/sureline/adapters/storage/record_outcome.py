@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, select
 
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
+from sureline.adapters.storage.corrections import note_correction
 from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.planted_outcomes import keep_planted_outcome, planted_outcome
@@ -106,6 +107,7 @@ class RecordOutcome:
                 mark=mark,
             )
             set_label(transaction, label)
+            note_correction(transaction, outcome.workspace, outcome.decision_id, mark)
         close_reviews(transaction, outcome)
         return True
 

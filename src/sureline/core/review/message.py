@@ -55,12 +55,19 @@ def inbox_link(page: str | None, slices: AbstractSet[str]) -> str | None:
     """Return the address of the queue's page, for one slice if it is only one."""
     if page is None:
         return None
-    return f"{page}/?slice={_quoted(next(iter(slices)))}" if len(slices) == 1 else f"{page}/"
+    only = next(iter(slices)) if len(slices) == 1 else ""
+    return f"{page}/?slice={_quoted(only)}" if only else f"{page}/"
 
 
 def item_link(page: str | None, notice: Notice) -> str | None:
-    """Return the address of an item's page."""
-    return None if page is None else f"{page}/reviews/{_quoted(notice.review_id)}"
+    """Return the address of the page of what a notice is about."""
+    if page is None:
+        return None
+    if notice.kind is NoticeKind.CORRECTED:
+        return f"{page}/decisions/{_quoted(notice.decision_id)}"
+    if notice.kind in {NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
+        return f"{page}/switches"
+    return f"{page}/reviews/{_quoted(notice.review_id)}"
 
 
 def shown_value(value: Any) -> str:
@@ -82,6 +89,8 @@ def _quoted(text: str) -> str:
 
 
 def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
+    if kind in {NoticeKind.CORRECTED, NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
+        return _control_line(slice_key, kind, found)
     count = len(found)
     items = "1 item" if count == 1 else f"{count:,} items"
     if kind is NoticeKind.OPENED:
@@ -93,6 +102,19 @@ def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
     said = Counter(one.action or "?" for one in found)
     actions = ", ".join(f"{number:,} {action}" for action, number in sorted(said.items()))
     return f"{items} of {slice_key} {'was' if count == 1 else 'were'} decided: {actions}"
+
+
+def _control_line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
+    """Say what is no item's affair; the name of a batch is an agent's word."""
+    if kind is NoticeKind.TRIPPED:
+        return f"{slice_key} was given to people: its audited precision is below target"
+    if kind is NoticeKind.SWITCHED:
+        turned = {one.facts["scope"]: one.facts["turned"] for one in found}
+        said = ", ".join(f"{shown_value(scope)} {now}" for scope, now in turned.items())
+        return f"switched: {said}"
+    said_now = Counter(one.facts["now"] for one in found)
+    verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in sorted(said_now.items()))
+    return f"corrections in {slice_key}, of what was released: now {verdicts}"
 
 
 def _fitting(lines: Sequence[str], last: Iterable[str]) -> str:

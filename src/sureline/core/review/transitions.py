@@ -16,10 +16,22 @@ from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
 from sureline.errors import Conflict, Forbidden, InvalidInput
 
 DECIDING = frozenset({Action.APPROVE, Action.EDIT, Action.REJECT})
+_SOURCES = {
+    ReviewKind.REVIEW: OutcomeSource.REVIEW,
+    ReviewKind.AUDIT: OutcomeSource.AUDIT,
+    # What was called back was chosen: like an incident's, its label is no random sample (G23).
+    ReviewKind.RECALL: OutcomeSource.INCIDENT,
+}
+
 """Actions that end a review."""
 
 
 def claim(item: Review, by: str, now: datetime) -> Review:
+def source_of(kind: ReviewKind) -> OutcomeSource:
+    """Return as what a verdict about such an item is recorded."""
+    return _SOURCES[kind]
+
+
     """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden."""
     _check_open(item, now)
     _check_free(item, by, now)
@@ -87,8 +99,9 @@ def decide(item: Review, verdict: Verdict, *, edited_digest: str | None = None) 
 def _new_version(item: Review, digest: str | None) -> Review:
     if digest is None:
         raise InvalidInput("an edit needs the output as it shall be", field="edited")
-    if item.kind is ReviewKind.AUDIT:
-        raise InvalidInput("an audited output has acted; it can be called right or wrong")
+    if item.kind.has_acted:
+        what = "an audited" if item.kind is ReviewKind.AUDIT else "a recalled"
+        raise InvalidInput(f"{what} output has acted; it can be called right or wrong")
     return replace(item, digest=digest, version=item.version + 1)
 
 
@@ -188,8 +201,7 @@ def close(item: Review, outcome: Outcome) -> Review:
     if item.state is ReviewState.DECIDED:
         settles = not item.released and objects
     else:
-        own = OutcomeSource.AUDIT if item.kind is ReviewKind.AUDIT else OutcomeSource.REVIEW
-        settles = item.state.is_open and outcome.source is own
+        settles = item.state.is_open and outcome.source is source_of(item.kind)
         settles = settles and (objects or item.rules.approvals == 1)
     if not settles:
         return item

@@ -16,6 +16,12 @@ class NoticeKind(StrEnum):
     EXPIRED = "review.expired"
     DECIDED = "review.decided"
     """The verdict was released: it can no longer be taken back."""
+    CORRECTED = "decision.corrected"
+    """Something that acted, or that a person released, is called wrong now; or right again."""
+    TRIPPED = "guard.tripped"
+    """The guard gave a slice to people."""
+    SWITCHED = "switch.changed"
+    """Somebody turned a switch, on or off."""
 
     @property
     def waits(self) -> bool:
@@ -41,6 +47,7 @@ class Notice:
     submitted_by: str | None = None
     action: str | None = None
     level: int = 0
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 class ChannelKind(StrEnum):
@@ -74,7 +81,7 @@ class Channel:
         """Tell whether a notice goes here."""
         return (
             notice.kind in self.events
-            and (not self.slices or notice.slice_key in self.slices)
+            and (not self.slices or notice.slice_key in {"", *self.slices})
             and (not self.keys or notice.submitted_by in self.keys)
         )
 

@@ -18,6 +18,13 @@ class ReviewKind(StrEnum):
     AUDIT = "audit"
     """It acted on its own and was drawn: its auditor sees nothing of the gate's view."""
 
+    RECALL = "recall"
+    """It acted on its own and was called back: somebody is to say whether it was right."""
+
+    @property
+    def has_acted(self) -> bool:
+        """Tell whether its output is out in the world: nothing is released by a verdict."""
+        return self is not ReviewKind.REVIEW
 
 class ReviewState(StrEnum):
     """Where an item stands."""

@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("level", sa.Integer, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.Column("spread_at", sa.BigInteger),
+        sa.Column("facts", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_notices"),
     )
     is_new = sa.text("spread_at IS NULL")
@@ -73,6 +74,77 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace", "name", name="pk_channels"),
     )
 
+    op.create_table(
+        "arrivals",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("since", sa.BigInteger, nullable=False),
+        sa.Column("lease_until", sa.BigInteger, nullable=False),
+        sa.Column("acted", sa.Integer, nullable=False),
+        sa.Column("status", sa.Integer),
+        sa.Column("reply", sa.LargeBinary),
+        sa.PrimaryKeyConstraint("workspace", "source", "id", name="pk_arrivals"),
+    )
+    op.create_index("ix_arrivals_digest", "arrivals", ["workspace", "source", "digest"])
+    op.create_index("ix_arrivals_since", "arrivals", ["workspace", "since"])
+
+
+    _create_incidents()
+    _create_recalls()
+
+
+def _create_incidents() -> None:
+    op.create_table(
+        "incidents",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("decision_id", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("outcome_id", sa.Text, nullable=False),
+        sa.Column("opened_mark", sa.BigInteger, nullable=False),
+        sa.Column("opened_at", sa.BigInteger, nullable=False),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.Column("certificate", sa.Text),
+        sa.Column("policy", sa.Text, nullable=False),
+        sa.Column("models", sa.Text, nullable=False),
+        sa.Column("stands", sa.Integer, nullable=False),
+        sa.Column("closed_mark", sa.BigInteger),
+        sa.Column("closed_at", sa.BigInteger),
+        sa.Column("closed_by", sa.Text),
+        sa.Column("note", sa.Text),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_incidents"),
+    )
+    op.create_index("ix_incidents_listed", "incidents", ["workspace", "opened_mark"])
+    op.create_index("ix_incidents_decision", "incidents", ["workspace", "decision_id"])
+
+
+def _create_recalls() -> None:
+    op.create_table(
+        "recalls",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("wanted", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("by", sa.Text, nullable=False),
+        sa.Column("started_at", sa.BigInteger, nullable=False),
+        sa.Column("until_mark", sa.BigInteger, nullable=False),
+        sa.Column("done_mark", sa.BigInteger, nullable=False),
+        sa.Column("recalled", sa.BigInteger, nullable=False),
+        sa.Column("queued", sa.BigInteger, nullable=False),
+        sa.Column("used", sa.BigInteger, nullable=False),
+        sa.Column("finished_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_recalls"),
+    )
+    op.create_table(
+        "recalled",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("decision_id", sa.Text, nullable=False),
+        sa.Column("recall_id", sa.Text, nullable=False),
+        sa.Column("review_id", sa.Text),
+        sa.PrimaryKeyConstraint("workspace", "decision_id", name="pk_recalled"),
+    )
 
 def downgrade() -> None:
     """Refuse: what was not told yet would be lost."""
