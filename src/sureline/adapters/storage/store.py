@@ -10,8 +10,8 @@ from pathlib import Path
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.inbox import SqlInbox
-from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.incidents import SqlIncidents
+from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
@@ -19,8 +19,8 @@ from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
 from sureline.adapters.storage.provenance import SqlProvenance
-from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.recalls import SqlRecalls
+from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.saved_views import SqlSavedViews
@@ -45,7 +45,6 @@ class Store:
     views: SqlSavedViews
     planted: SqlPlanted
     outbox: SqlOutbox
-    derived: SqlDerived
     incidents: SqlIncidents
     recalls: SqlRecalls
     cases: SqlLatestCases
@@ -101,8 +100,6 @@ def open_store(
         outbox=SqlOutbox(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
-        incidents=SqlIncidents(database),
-        recalls=SqlRecalls(database),
         canaries=SqlCanaryRuns(database),
         remade=SqlRemadeVectors(database),
         opinions=SqlOpinionCounts(database),

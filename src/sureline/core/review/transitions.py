@@ -15,7 +15,6 @@ from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
 from sureline.errors import Conflict, Forbidden, InvalidInput
 
-DECIDING = frozenset({Action.APPROVE, Action.EDIT, Action.REJECT})
 _SOURCES = {
     ReviewKind.REVIEW: OutcomeSource.REVIEW,
     ReviewKind.AUDIT: OutcomeSource.AUDIT,
@@ -23,15 +22,16 @@ _SOURCES = {
     ReviewKind.RECALL: OutcomeSource.INCIDENT,
 }
 
+DECIDING = frozenset({Action.APPROVE, Action.EDIT, Action.REJECT})
 """Actions that end a review."""
 
 
-def claim(item: Review, by: str, now: datetime) -> Review:
 def source_of(kind: ReviewKind) -> OutcomeSource:
     """Return as what a verdict about such an item is recorded."""
     return _SOURCES[kind]
 
 
+def claim(item: Review, by: str, now: datetime) -> Review:
     """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden."""
     _check_open(item, now)
     _check_free(item, by, now)

@@ -17,7 +17,6 @@ class ReviewKind(StrEnum):
     """The gate sent it to a person, who decides about it."""
     AUDIT = "audit"
     """It acted on its own and was drawn: its auditor sees nothing of the gate's view."""
-
     RECALL = "recall"
     """It acted on its own and was called back: somebody is to say whether it was right."""
 
@@ -25,6 +24,7 @@ class ReviewKind(StrEnum):
     def has_acted(self) -> bool:
         """Tell whether its output is out in the world: nothing is released by a verdict."""
         return self is not ReviewKind.REVIEW
+
 
 class ReviewState(StrEnum):
     """Where an item stands."""
@@ -64,6 +64,11 @@ class ReviewRules:
     approvals: int = 1
     not_by: tuple[str, ...] = ()
     answer_first: bool = False
+    hours: tuple[WorkingHours | None, ...] = ()
+
+    def hours_at(self, level: int) -> WorkingHours | None:
+        """Return the hours in which the deadline of a level counts, None for the clock."""
+        return self.hours[min(level, len(self.hours) - 1)] if self.hours else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,6 @@ def upgrade() -> None:
         sa.Column("closed_for", sa.Text),
         sa.PrimaryKeyConstraint("workspace", "name", name="pk_channels"),
     )
-
     op.create_table(
         "arrivals",
         sa.Column("workspace", sa.Text, nullable=False),
@@ -145,6 +144,7 @@ def _create_recalls() -> None:
         sa.Column("review_id", sa.Text),
         sa.PrimaryKeyConstraint("workspace", "decision_id", name="pk_recalled"),
     )
+
 
 def downgrade() -> None:
     """Refuse: what was not told yet would be lost."""
