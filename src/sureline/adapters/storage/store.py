@@ -47,6 +47,7 @@ class Store:
     outbox: SqlOutbox
     incidents: SqlIncidents
     recalls: SqlRecalls
+    derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
     remade: SqlRemadeVectors
@@ -98,6 +99,8 @@ def open_store(
         views=SqlSavedViews(database),
         planted=SqlPlanted(database),
         outbox=SqlOutbox(database),
+        incidents=SqlIncidents(database),
+        recalls=SqlRecalls(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),

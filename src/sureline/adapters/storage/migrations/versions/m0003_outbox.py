@@ -28,8 +28,8 @@ def upgrade() -> None:
         sa.Column("action", sa.Text),
         sa.Column("level", sa.Integer, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
-        sa.Column("spread_at", sa.BigInteger),
         sa.Column("facts", sa.Text, nullable=False),
+        sa.Column("spread_at", sa.BigInteger),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_notices"),
     )
     is_new = sa.text("spread_at IS NULL")
