@@ -40,10 +40,11 @@ class Prepared:
 
 @dataclass(slots=True)
 class World:
-    """A server on which the things are made that requests name."""
+    """A server on which the things are made that requests name; `pages` lead to some of them."""
 
     served: Served
     numbers: Iterator[int] = field(default_factory=count)
+    pages: list[str] = field(default_factory=list)
 
     def decision(self, **fields: Any) -> str:
         """Return the id of a new decision; each has a task of its own."""

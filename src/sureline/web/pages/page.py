@@ -171,13 +171,21 @@ def _check_origin(visit: Visit) -> None:
     headers, session = visit.headers, visit.session
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     if site is None and origin is not None:  # a browser that is old, or on an address without TLS
-        is_ours = urlsplit(origin).netloc == headers.get(b"host")
-        site = b"same-origin" if is_ours else b"cross-site"
+        host = _host(origin)
+        site = b"same-origin" if host and host == headers.get(b"host") else b"cross-site"
     if site not in {None, b"same-origin", b"none"}:
         raise Forbidden("this form came from another site")
     given = visit.form.get("csrf", "").encode("utf-8", "replace")
     if session is not None and not hmac.compare_digest(given, session.csrf.encode()):
         raise Forbidden("this form is out of date; load the page again")
+
+
+def _host(origin: bytes) -> bytes:
+    """Return the host that an origin names, an empty one where it names none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as `http://[`
+        return b""
 
 
 def _decoded(params: Mapping[str, str]) -> Mapping[str, str]:
