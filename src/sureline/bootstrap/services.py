@@ -37,6 +37,7 @@ from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.double_review import SecondLooks
 from sureline.application.review.golden import GoldenSet
 from sureline.application.review.honeypots import Planter
+from sureline.application.review.inbox import Inbox
 from sureline.application.review.reviewers import Reviewers
 from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
@@ -172,6 +173,11 @@ class Services:
             clock=self.clock,
             workspace=self.workspace,
         )
+
+    @property
+    def inbox(self) -> Inbox:
+        """Return what finds items of the queue."""
+        return Inbox(store=self.store.inbox, desk=self.desk)
 
     @property
     def golden(self) -> GoldenSet:

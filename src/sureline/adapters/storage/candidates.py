@@ -23,25 +23,24 @@ from sureline.application.ports.inbox import LOOKED_AT, Sought
 from sureline.application.ports.reviews import Wanted
 from sureline.core.values.review import ReviewKind
 
+Row = tuple[Any, ...]
+
 FOREVER = 2**63 - 1
-FIRST_PART, LARGEST_PART = 50, 800
-"""How many rows are read together, at first and at most."""
+FIRST_PART = 50
+"""How many rows are read together at first; what comes before a later part is walked over again."""
+ALONE, AMONG_OTHERS = 10, 2
+"""How much larger the next part is: of one run all may be needed, of one among many a few rows."""
 
 
 class Candidate(NamedTuple):
-    """What is compared of one item; texts are None where it was erased or is older than lines."""
+    """What is compared of one item; without a line (None) where it was erased."""
 
     level: int
     rank: int
     deadline: int
     uncertainty: float
     id: str
-    slice_key: str
-    kind: str
-    opened_at: int
-    claimed_by: str | None
-    lease_until: int | None
-    submitted_by: str | None
+    slice_key: str | None
     task: str | None
     reasons: str | None
 
@@ -55,11 +54,18 @@ _FROM = reviews.outerjoin(
     review_lines,
     and_(review_lines.c.workspace == reviews.c.workspace, review_lines.c.id == reviews.c.id),
 )
-_SELECT = select(
-    *(reviews.c[name] for name in Candidate._fields[:-2]),
+_SIZE, _RANK = len(Candidate._fields), Candidate._fields.index("rank")
+_COLUMNS = (
+    reviews.c.level,
+    reviews.c.rank,
+    reviews.c.deadline,
+    reviews.c.uncertainty,
+    reviews.c.id,
+    review_lines.c.slice_key,
     review_lines.c.task,
     review_lines.c.reasons,
-).select_from(_FROM)
+)
+_SELECT = select(*_COLUMNS).select_from(_FROM)
 _WORKSPACE = reviews.c.workspace == bindparam("workspace")
 _RUN = (
     reviews.c.slice_key == bindparam("slice_key"),
@@ -73,21 +79,34 @@ _BAND = (
 )
 
 
-def _part(*among: Any, order: Sequence[Any] = ORDER) -> Statement:
-    query = _SELECT.where(_WORKSPACE, *among).order_by(*order)
+def _part(*among: Any, order: Sequence[Any] = ORDER, more: Sequence[Any] = ()) -> Statement:
+    query = _SELECT.add_columns(*more).where(_WORKSPACE, *among).order_by(*order)
     return compiled(query.limit(bindparam("limit")).offset(bindparam("offset")))
 
 
 QUEUE, QUEUE_RUN = _part(_OPEN), _part(*_RUN, _OPEN)
 BAND, BAND_RUN = _part(_OPEN, *_BAND), _part(*_RUN, _OPEN, *_BAND)
-HELD = _part(
-    _OPEN,
-    reviews.c.claimed_by.is_not(None),
-    reviews.c.lease_until > bindparam("now"),
-    order=(reviews.c.claimed_by,),
+HELD = compiled(
+    select(*_COLUMNS, reviews.c.slice_key, reviews.c.kind, reviews.c.claimed_by)
+    .select_from(_FROM)
+    .where(
+        _WORKSPACE,
+        _OPEN,
+        reviews.c.claimed_by.is_not(None),
+        reviews.c.claimed_by > literal_column("''"),  # so that the index of these is read
+        reviews.c.lease_until > bindparam("now"),
+    )
+    .limit(bindparam("limit"))
+    .offset(bindparam("offset"))
 )
-OVER = _part(reviews.c.open == literal_column("0"), order=(reviews.c.opened_at.desc(),))
-OVER_RUN = _part(*_RUN, reviews.c.state == bindparam("state"), order=(reviews.c.opened_at.desc(),))
+_NEWEST = reviews.c.opened_at.desc()
+OVER = _part(reviews.c.open == literal_column("0"), order=(_NEWEST,), more=(reviews.c.opened_at,))
+OVER_RUN = _part(
+    *_RUN,
+    reviews.c.state == bindparam("state"),
+    order=(_NEWEST,),
+    more=(reviews.c.opened_at,),
+)
 
 
 def _first(column: Any, *among: Any) -> Statement:
@@ -106,8 +125,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Yield what `wanted` and `sought` mean, but for text and reason, in working order."""
     if not wanted.is_open:
-        found = _over(fetch, workspace, wanted)
-        return (one for one in found if sought.rank in {None, one.rank})
+        rows = _over(fetch, workspace, wanted)
+        return (_candidate(row) for row in rows if sought.rank in {None, row[_RANK]})
     if sought.is_held or sought.held_by is not None:
         return _held(fetch, workspace, wanted, sought, now)
     if sought.rank is None and sought.due_by is None and not sought.is_up:
@@ -115,34 +134,31 @@ def candidates(
     return _banded(fetch, workspace, wanted, sought)
 
 
-def _over(fetch: Fetch, workspace: str, wanted: Wanted) -> Iterator[Candidate]:
+def _over(fetch: Fetch, workspace: str, wanted: Wanted) -> Iterator[Row]:
     runs = over_runs(fetch, workspace, wanted)
     if runs is None:
-        return _along(fetch, OVER, (workspace,))
+        return _along(fetch, OVER, (workspace,), ALONE)
     parts = [_along(fetch, OVER_RUN, (workspace, *one)) for one in runs]
-    return heapq.merge(*parts, key=lambda one: -one.opened_at)
+    return heapq.merge(*parts, key=lambda row: -row[-1])
 
 
 def _held(
     fetch: Fetch, workspace: str, wanted: Wanted, sought: Sought, now: int
 ) -> Iterator[Candidate]:
-    rows = fetch(HELD, (workspace, now, LOOKED_AT, 0))
     until = FOREVER if sought.due_by is None else to_micros(sought.due_by)
-    return iter(
-        sorted(
-            (
-                one
-                for one in map(Candidate._make, rows)
-                if (not wanted.slices or one.slice_key in wanted.slices)
-                and ReviewKind(one.kind) in wanted.kinds
-                and sought.held_by in {None, one.claimed_by}
-                and sought.rank in {None, one.rank}
-                and one.level >= sought.is_up
-                and one.deadline <= until
-            ),
-            key=lambda one: one.urgency,
-        )
-    )
+    held: list[Candidate] = []
+    for row in fetch(HELD, (workspace, now, LOOKED_AT, 0)):
+        one, (slice_key, kind, claimed_by) = _candidate(row), row[_SIZE:]
+        if (
+            (not wanted.slices or slice_key in wanted.slices)
+            and ReviewKind(kind) in wanted.kinds
+            and sought.held_by in {None, claimed_by}
+            and sought.rank in {None, one.rank}
+            and one.level >= sought.is_up
+            and one.deadline <= until
+        ):
+            held.append(one)
+    return iter(sorted(held, key=lambda one: one.urgency))
 
 
 def _banded(fetch: Fetch, workspace: str, wanted: Wanted, sought: Sought) -> Iterator[Candidate]:
@@ -173,13 +189,19 @@ def _merged(
     whole, run = statements
     runs = open_runs(fetch, workspace, wanted)
     if runs is None:
-        return _along(fetch, whole, (workspace, *band))
-    parts = [_along(fetch, run, (workspace, *one, *band)) for one in runs]
+        return map(_candidate, _along(fetch, whole, (workspace, *band), ALONE))
+    parts = [map(_candidate, _along(fetch, run, (workspace, *one, *band))) for one in runs]
     return heapq.merge(*parts, key=lambda one: one.urgency)
 
 
-def _along(fetch: Fetch, statement: Statement, parameters: Sequence[Any]) -> Iterator[Candidate]:
+def _candidate(row: Row) -> Candidate:
+    return Candidate._make(row[:_SIZE])
+
+
+def _along(
+    fetch: Fetch, statement: Statement, parameters: Sequence[Any], growth: int = AMONG_OTHERS
+) -> Iterator[Row]:
     offset, size = 0, FIRST_PART
     while rows := fetch(statement, (*parameters, size, offset)):
-        yield from map(Candidate._make, rows)
-        offset, size = offset + len(rows), min(2 * size, LARGEST_PART)
+        yield from rows
+        offset, size = offset + len(rows), min(growth * size, LOOKED_AT)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
 
 from sqlalchemy import bindparam, select
 
@@ -13,7 +12,7 @@ from sureline.adapters.storage.candidates import Candidate, candidates
 from sureline.adapters.storage.line_rows import LINES, line_of_row
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.queue_pages import Fetch
-from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
+from sureline.adapters.storage.review_rows import COLUMNS, reviews
 from sureline.adapters.storage.reviews import do_step, is_for, readable
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import LISTED, compiled, json_list
@@ -27,7 +26,8 @@ _BY_IDS = compiled(
     select(*COLUMNS).where(reviews.c.workspace == bindparam("workspace"), reviews.c.id.in_(LISTED))
 )
 TRIED = 500
-"""How many free items are tried before it is said that there is none for this person."""
+"""How many items are tried before it is said that none is free for this person."""
+READ_AT_ONCE = 50
 
 
 class SqlInbox:
@@ -96,13 +96,13 @@ class SqlInbox:
         after: str | None = None,
     ) -> Review | None:
         """Do a step with the first that is free; what is looked for is found before the lock."""
-        ids = await asyncio.to_thread(self._free, workspace, wanted, sought, by, now)
+        ids = await asyncio.to_thread(self._ids, workspace, wanted, sought, now)
         if after in ids:
             place = ids.index(after)
             ids = [*ids[place + 1 :], *ids[:place]]
 
         def write(transaction: Transaction) -> Review | None:
-            for item in _items(transaction.all, workspace, ids[:TRIED]):
+            for item in _one_by_one(transaction.all, workspace, ids[:TRIED]):
                 is_free = not item.is_held(now) or item.claimed_by == by
                 if item.state.is_open and is_free and is_for(item, by):
                     done = do_step(transaction, item, step)
@@ -112,17 +112,10 @@ class SqlInbox:
 
         return await self._database.write(write)
 
-    def _free(
-        self, workspace: str, wanted: Wanted, sought: Sought, by: str, now: datetime
-    ) -> list[str]:
-        moment = to_micros(now)
+    def _ids(self, workspace: str, wanted: Wanted, sought: Sought, now: datetime) -> list[str]:
         with self._database.reader() as fetch:
-            found = candidates(fetch, workspace, wanted, sought, now=moment)
-            return [
-                one.id
-                for one in _Search(sought, LOOKED_AT).among(found)
-                if one.claimed_by == by or one.lease_until is None or one.lease_until <= moment
-            ]
+            found = candidates(fetch, workspace, wanted, sought, now=to_micros(now))
+            return [one.id for one in _Search(sought, TRIED).among(found)]
 
 
 class _Search:
@@ -152,7 +145,7 @@ class _Search:
             return False
         if not self._words:
             return True
-        text = f"{one.task or ''}\n{one.slice_key}\n{one.id}\n{one.reasons or ''}".casefold()
+        text = f"{one.task or ''}\n{one.slice_key or ''}\n{one.id}\n{one.reasons or ''}".casefold()
         return all(word in text for word in self._words)
 
 
@@ -162,7 +155,12 @@ def lines_of(fetch: Fetch, workspace: str, ids: Sequence[str]) -> dict[str, Revi
     return {name: line_of_row(task, reasons) for name, task, reasons in rows}
 
 
+def _one_by_one(fetch: Fetch, workspace: str, ids: Sequence[str]) -> Iterator[Review]:
+    for start in range(0, len(ids), READ_AT_ONCE):
+        yield from _items(fetch, workspace, ids[start : start + READ_AT_ONCE])
+
+
 def _items(fetch: Fetch, workspace: str, ids: Sequence[str]) -> list[Review]:
     """Return the items that can be read, in the order of their ids here."""
     found = {one.id: one for one in readable(iter(fetch(_BY_IDS, (workspace, json_list(ids)))))}
-    return [found[one] for one in islice(ids, len(ids)) if one in found]
+    return [found[one] for one in ids if one in found]

@@ -80,6 +80,9 @@ class InboxStore(Protocol):
     ) -> Found:
         """Return a page in working order; of what is over, the newest first."""
 
+    async def lines(self, workspace: str, ids: Sequence[str]) -> Mapping[str, ReviewLine]:
+        """Return the lines of items by id, without those that were erased."""
+
     async def count(
         self, workspace: str, wanted: Wanted, sought: Sought, *, now: datetime, most: int
     ) -> FoundCount:

@@ -15,6 +15,7 @@ from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.ports.reviews import Changed, QueueCount, ReviewStore, Step, Wanted
 from sureline.application.review.answer_first import check_anchoring, must_answer, withheld
+from sureline.application.review.claiming import claiming
 from sureline.application.review.item import ReviewItem, read_item
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
@@ -99,13 +100,7 @@ class ReviewDesk:
         """Claim the item that is most urgent, or return None if there is none for this person."""
         now = self.clock.now()
         await self._settle_some(now, 0)
-
-        def step(current: Review) -> Changed:
-            before = settled(current, now)
-            if not before.item.state.is_open:
-                return before
-            return replace(before, item=transitions.claim(before.item, by, now))
-
+        step = claiming(by, now)
         return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:

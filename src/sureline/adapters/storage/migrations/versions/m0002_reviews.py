@@ -82,9 +82,11 @@ def upgrade() -> None:
         "review_lines",
         sa.Column("workspace", sa.Text, nullable=False),
         sa.Column("id", sa.Text, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
         sa.Column("task", sa.Text, nullable=False),
         sa.Column("reasons", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_review_lines"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "saved_views",
