@@ -14,13 +14,17 @@ from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.holding import CALIBRATION, share_text
 from sureline.application.models_seen import MODEL, named_in
 from sureline.application.policies import POLICY
+from sureline.application.ports.incidents import CLOSED
 from sureline.application.ports.ledger import Ledger, RouteDay
+from sureline.application.ports.recalls import RECALL
 from sureline.application.ports.registry import REBUILD, Activation, Registry
 from sureline.core.gate.routing import GUARD
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
 from sureline.core.values.switch import Switch
 
+KINDS = (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL, CANARIES, CLOSED, RECALL)
+"""The activations that are told of; each has the name of its change."""
 DAYS = 7
 """Days before and after a change whose rates are compared."""
 _SLICE = "slice:"
@@ -51,6 +55,10 @@ class Change(StrEnum):
     """A person made a proposed policy of a suggestion; nothing became current by it."""
     CANARIES = "canaries"
     """A second model passed its canaries, or failed them."""
+    INCIDENT = "incident"
+    """An incident was closed."""
+    RECALL = "recall"
+    """What acted alone was called back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from sureline.application.ports.keys import Keys
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.recall import Recaller
 from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
 from sureline.application.review.answer_first import AnswerFirst
@@ -183,6 +184,17 @@ class Services:
     def golden(self) -> GoldenSet:
         """Return what editors corrected."""
         return GoldenSet(planted=self.store.planted, workspace=self.workspace)
+
+    @property
+    def recaller(self) -> Recaller:
+        """Return what lists and calls back what acted alone."""
+        return Recaller(
+            store=self.store.recalls,
+            currents=self.currents,
+            clock=self.clock,
+            new_id=self.plugins.new_id,
+            workspace=self.workspace,
+        )
 
     @property
     def jobs(self) -> Jobs:

@@ -12,5 +12,6 @@ def sweep_thread(services: Services) -> SweepThread:
     async def sweep() -> None:
         await services.desk.settle()
         await services.attention.sweep()
+        await services.recaller.resume()
 
     return SweepThread(sweep)

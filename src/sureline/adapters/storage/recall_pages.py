@@ -13,11 +13,11 @@ from sureline.adapters.storage.recall_rows import recalled
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import consumptions, decisions, heads, payloads
 from sureline.adapters.storage.transaction import STREAM
-from sureline.application.ports.recalls import Content, Covered, RecallPage
+from sureline.application.ports.recalls import Content, RecallPage
 from sureline.core.gate.answered import models_named
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
-from sureline.core.values.recall import RecallWanted
+from sureline.core.values.recall import Covered, RecallWanted
 
 PAGE = 500
 """Decisions that acted alone, looked at in one read."""

@@ -21,7 +21,14 @@ from sureline.adapters.storage.recall_pages import (
     horizon,
     page_of,
 )
-from sureline.adapters.storage.recall_rows import COLUMNS, recall_of, recalled, recalls, row_of
+from sureline.adapters.storage.recall_rows import (
+    COLUMNS,
+    recall_of,
+    recalled,
+    recalls,
+    row_of,
+    wanted_text,
+)
 from sureline.adapters.storage.registry import chain_activation
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import LISTED, compiled, json_list
@@ -94,7 +101,7 @@ class SqlRecalls:
 
     async def start(self, recall: Recall) -> Recall:
         """Begin a recall, or go on with one of the same; the write lock makes it atomic."""
-        note = f"{row_of(recall)[2]}: {recall.reason}"
+        note = f"{wanted_text(recall.wanted)}: {recall.reason}"
         act = Activation(
             workspace=recall.workspace,
             kind=RECALL,
@@ -108,9 +115,10 @@ class SqlRecalls:
             for one in unfinished(transaction.all, recall.workspace):
                 if one.wanted == recall.wanted:
                     return one
+            begun = replace(recall, until_mark=transaction.head.seq)
             chain_activation(transaction, act)
-            transaction.run(_PUT, row_of(recall))
-            return recall
+            transaction.run(_PUT, row_of(begun))
+            return begun
 
         return await self._database.write(write)
 

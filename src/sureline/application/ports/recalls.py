@@ -7,32 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from sureline.core.values.recall import Recall, RecallWanted
+from sureline.core.values.recall import Covered, Recall, RecallWanted
 from sureline.core.values.review import Review
 from sureline.core.values.review_line import ReviewLine
 
 RECALL = "recall"
 """The kind of an activation that begins a recall: its note says what and why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Covered:
-    """A decision that acted alone and is covered by a recall.
-
-    `mark` is its place in the ledger. `used` says that its approval was used, `recalled_by` which
-    recall called it back before, None if none did.
-    """
-
-    mark: int
-    decision_id: str
-    slice_key: str
-    decided_at: datetime
-    stakes: str
-    confidence: float | None
-    certificate: str | None
-    submitted_by: str | None
-    used: bool
-    recalled_by: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from sureline.core.values.decision import Decision, Route
 from sureline.core.values.proposal import Stakes
 from sureline.core.values.review import Review, ReviewKind, ReviewRules
 
-AUDIT_RANK = -1
-"""Audits come after everything that somebody waits for."""
+AUDIT_RANK = -1 - len(Stakes)
+"""Audits come after everything that somebody waits for, and after what is called back."""
 
 
 def opened_review(

@@ -68,8 +68,8 @@ class RecallWanted:
 class Recall:
     """Decisions that are called back, and how far that is.
 
-    It covers what was decided up to the place `until_mark` of the ledger, and has been carried out
-    up to `done_mark`. Of its decisions `recalled` were called back, `queued` wait or waited for a
+    It covers what was decided before it began, up to the place `until_mark` of the ledger, and has
+    been carried out up to `done_mark`. Of its decisions `recalled` were called back, `queued` wait or waited for a
     person (the others were erased), and of `used` the approval had been used before.
     """
 
@@ -79,9 +79,29 @@ class Recall:
     reason: str
     by: str
     started_at: datetime
-    until_mark: int
+    until_mark: int = 0
     done_mark: int = 0
     recalled: int = 0
     queued: int = 0
     used: int = 0
     finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """A decision that acted alone and is covered by a recall.
+
+    `mark` is its place in the ledger. `used` says that its approval was used, `recalled_by` which
+    recall called it back before, None if none did.
+    """
+
+    mark: int
+    decision_id: str
+    slice_key: str
+    decided_at: datetime
+    stakes: str
+    confidence: float | None
+    certificate: str | None
+    submitted_by: str | None
+    used: bool
+    recalled_by: str | None
