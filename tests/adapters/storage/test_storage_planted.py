@@ -83,8 +83,9 @@ class Desk:
         return found
 
     def say(self, review_id: str, action: Action, by: str = "ann", seconds: float = 9.0) -> Review:
-        item = self.run(self.services.desk.show(review_id))
-        said = Said(action=action, by=by, digest=item.review.digest, seconds=seconds)
+        item = self.run(self.services.desk.claim(review_id, by))
+        self.clock.advance(timedelta(seconds=seconds))
+        said = Said(action=action, by=by, digest=item.digest)
         self.run(self.services.desk.decide(review_id, said))
         self.clock.advance(timedelta(seconds=11))
         self.run(self.services.desk.settle())

@@ -46,6 +46,11 @@ class AnswerFirst:
         )
 
 
+    async def own(self, review_id: str, by: str) -> str | None:
+        """Return what somebody said was right before they saw the output, None without that."""
+        return await self.planted.own(self.workspace, review_id, by)
+
+
 async def must_answer(planted: PlantedStore | None, item: Review, by: str) -> bool:
     """Tell whether somebody has still to say what is right before they see the output."""
     if not item.rules.answer_first or not item.state.is_open:

@@ -23,6 +23,7 @@ from sureline.core.checks.result import Validator
 from sureline.core.learning.labels import label_of
 from sureline.core.review import transitions
 from sureline.core.review.edits import edited_fields
+from sureline.core.review.looking import seconds_taken
 from sureline.core.review.opening import content_digest
 from sureline.core.values.outcome import Action
 from sureline.core.values.policy import SlicePolicy
@@ -46,8 +47,8 @@ SETTLED_AT_ONCE = 500
 class Said:
     """What a person says about an item; `digest` names the content that was shown.
 
-    `edited` is the whole output as it shall be and belongs to an edit. `anchored` False says that
-    the person settled what is right before seeing the output.
+    `edited` is the whole output as it shall be and belongs to an edit. `shown_at` is when our own
+    page showed it to them, `seconds` how long a browser says that it was in sight.
     """
 
     action: Action
@@ -56,7 +57,7 @@ class Said:
     edited: Any = None
     reason: str | None = None
     comment: str | None = None
-    anchored: bool = True
+    shown_at: datetime | None = None
     seconds: float | None = None
 
 
@@ -136,15 +137,14 @@ class ReviewDesk:
         item = await self.show(review_id)
         answered = not await must_answer(self.planted, item.review, said.by)
         check_anchoring(item.review, answered)
-        if item.review.rules.answer_first:
-            said = replace(said, anchored=False)
         policy = await self._policy(item.review.slice_key)
         edit = self._checked_edit(item, said, policy)
         verdict = _verdict(item, said, edit, policy, self.clock.now())
         digest = None if edit is None else content_digest(edit.output)
 
         def step(current: Review) -> Changed:
-            return Changed(item=transitions.decide(current, verdict, edited_digest=digest))
+            timed = replace(verdict, seconds=_seconds(current, said, verdict.at))
+            return Changed(item=transitions.decide(current, timed, edited_digest=digest))
 
         return await self._change(review_id, step)
 
@@ -258,6 +258,10 @@ def _plain(move: Any, by: str, now: datetime) -> Step:
     return lambda item: Changed(item=move(item, by, now))
 
 
+def _seconds(item: Review, said: Said, now: datetime) -> float | None:
+    return seconds_taken(item, said.by, now, shown_at=said.shown_at, in_sight=said.seconds)
+
+
 def _verdict(
     item: ReviewItem, said: Said, edit: Recheck | None, policy: SlicePolicy | None, now: datetime
 ) -> Verdict:
@@ -275,7 +279,6 @@ def _verdict(
         edited_fields=fields,
         reason=said.reason,
         comment=said.comment,
-        anchored=said.anchored,
-        seconds=said.seconds,
+        anchored=not item.review.rules.answer_first,  # else the output was in sight
         correct=True if as_proposed else label_of(said.action, fields, cosmetic),
     )

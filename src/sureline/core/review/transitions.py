@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.person import same_person
@@ -36,8 +36,13 @@ def claim(item: Review, by: str, now: datetime) -> Review:
     _check_open(item, now)
     _check_free(item, by, now)
     _check_other_than_author(item, by)
+    again = item.is_held(now) and item.claimed_at is not None
     return replace(
-        item, state=ReviewState.CLAIMED, claimed_by=by, lease_until=now + item.rules.lease
+        item,
+        state=ReviewState.CLAIMED,
+        claimed_by=by,
+        claimed_at=item.claimed_at if again else now,
+        lease_until=now + item.rules.lease,
     )
 
 
@@ -124,6 +129,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         _without(item, last),
         state=ReviewState.CLAIMED,
         claimed_by=by,
+        claimed_at=last.at - timedelta(seconds=last.seconds or 0.0),
         lease_until=now + item.rules.lease,
         release_at=None,
     )
@@ -223,6 +229,7 @@ def _decided(item: Review, now: datetime) -> Review:
         item,
         state=ReviewState.DECIDED,
         claimed_by=None,
+        claimed_at=None,
         lease_until=None,
         release_at=now + item.rules.undo,
     )
@@ -230,7 +237,7 @@ def _decided(item: Review, now: datetime) -> Review:
 
 def _unclaimed(item: Review) -> Review:
     state = ReviewState.ESCALATED if item.level else ReviewState.PENDING
-    return replace(item, state=state, claimed_by=None, lease_until=None)
+    return replace(item, state=state, claimed_by=None, claimed_at=None, lease_until=None)
 
 
 def _one_up(item: Review, now: datetime) -> Review:

@@ -99,7 +99,9 @@ class Review:
     """One item of the queue, at one moment.
 
     `digest` is that of the content to decide on and `version` counts its changes. `rank` orders
-    by stakes, `uncertainty` in [0, 1] among equals. `level` counts the steps up it has gone.
+    by stakes, `uncertainty` in [0, 1] among equals. `level` counts the steps up it has gone,
+    `stepped_at` is when it went the last of them.
+    `claimed_at` is since when it is before its holder.
     `given` is what people said and did not take back, oldest first: an edit among it made the
     content to decide on. `released` says that what was said has been handed out and stands.
     """
@@ -120,6 +122,7 @@ class Review:
     version: int = 1
     level: int = 0
     claimed_by: str | None = None
+    claimed_at: datetime | None = None
     lease_until: datetime | None = None
     skipped_by: tuple[str, ...] = ()
     given: tuple[Verdict, ...] = ()

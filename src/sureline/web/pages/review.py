@@ -121,7 +121,9 @@ async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
         edited=await _edited(desk, visit, act),
         reason=visit.form.get("reason") or None,
         comment=comment,
-        anchored=visit.form.get("anchored", "1") == "1",
+        shown_at=visit.sessions.shown_at(
+            visit.signed_in.key, review_id, visit.form.get("shown", "")
+        ),
         seconds=_seconds(visit.form.get("seconds", "")),
     )
     await desk.decide(review_id, said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sureline.application.ports.keys import Role
@@ -111,8 +112,13 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
         edits=_edits(item),
         consequence=CONSEQUENCES.get(item.decision.get("stakes", "")),
         notice=await notice_of(visit),
+        shown_mark=visit.form.get("shown") or _shown_mark(visit, review, now),
         **await _evidence(visit, item, policy),
     )
+
+
+def _shown_mark(visit: Visit, review: Review, now: datetime) -> str:
+    return visit.sessions.shown(visit.signed_in.key, review.id, now)
 
 
 def _may_decide(visit: Visit, review: Review) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
 
 from sureline.application.ports.keys import ApiKey, Keys
@@ -42,6 +42,21 @@ class Sessions:
         return (
             f"{COOKIE}={body}.{self._sign('session', body)}; {rest}{'; Secure' if secure else ''}"
         )
+
+    def shown(self, key: ApiKey, what: str, now: datetime) -> str:
+        """Return a mark for a page that says when `what` was shown to a key's holder."""
+        at = f"{now.timestamp():.3f}"
+        return f"{at}.{self._sign('shown', f'{key.id}.{what}.{at}')}"
+
+    def shown_at(self, key: ApiKey, what: str, mark: str) -> datetime | None:
+        """Return when it was shown; None where the mark is not ours, or of something else."""
+        at, _, signature = mark.rpartition(".")
+        if not hmac.compare_digest(
+            signature.encode("utf-8", "replace"),
+            self._sign("shown", f"{key.id}.{what}.{at}").encode(),
+        ):
+            return None
+        return datetime.fromtimestamp(float(at), UTC)
 
     @staticmethod
     def ended() -> str:

@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.BigInteger),
         sa.Column("opened_at", sa.BigInteger, nullable=False),
         sa.Column("claimed_by", sa.Text),
+        sa.Column("claimed_at", sa.BigInteger),
         sa.Column("lease_until", sa.BigInteger),
         sa.Column("digest", sa.Text, nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
