@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.review.hours import deadline_at
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
 
@@ -108,7 +109,7 @@ def planted_review(
         uncertainty=uncertainty,
         digest=digest,
         opened_at=now,
-        deadline=now + like.rules.deadline,
+        deadline=deadline_at(like.rules, 0, now),
         rules=replace(like.rules, not_by=not_by),
     )
 

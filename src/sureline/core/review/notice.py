@@ -23,8 +23,8 @@ def notices(before: Review | None, after: Review) -> tuple[Notice, ...]:
     if before is None:
         return (_notice(after, NoticeKind.OPENED, after.opened_at),) if after.state.is_open else ()
     found = []
-    if after.level > before.level:
-        found.append(_notice(after, NoticeKind.ESCALATED, after.deadline - after.rules.deadline))
+    if after.level > before.level and after.stepped_at is not None:
+        found.append(_notice(after, NoticeKind.ESCALATED, after.stepped_at))
     if after.released and not before.released:
         if after.state is ReviewState.EXPIRED:
             found.append(_notice(after, NoticeKind.EXPIRED, after.deadline))

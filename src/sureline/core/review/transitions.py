@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from sureline.core.review.hours import deadline_at
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
@@ -245,7 +246,8 @@ def _one_up(item: Review, now: datetime) -> Review:
         item,
         state=ReviewState.ESCALATED,
         level=item.level + 1,
-        deadline=now + item.rules.deadline,
+        stepped_at=now,
+        deadline=deadline_at(item.rules, item.level + 1, now),
     )
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.values.hours import WorkingHours
 from sureline.core.values.outcome import Action
 
 
@@ -54,7 +55,8 @@ class ReviewRules:
     with a new deadline; then it expires. A claim holds for `lease` without a heartbeat. A verdict
     can be taken back for `undo`. `approvals` is how many different people must approve.
     `not_by` are people to whom it is not offered. With `answer_first` the output is shown to those
-    only who have said before what is right.
+    only who have said before what is right. `hours` are those in which the deadline counts, by
+    level; the last of them holds from there on, and without any it counts on the clock.
     """
 
     deadline: timedelta = timedelta(days=1)
@@ -121,6 +123,7 @@ class Review:
     state: ReviewState = ReviewState.PENDING
     version: int = 1
     level: int = 0
+    stepped_at: datetime | None = None
     claimed_by: str | None = None
     claimed_at: datetime | None = None
     lease_until: datetime | None = None

@@ -27,6 +27,7 @@ def upgrade() -> None:
         sa.Column("open", sa.Integer, nullable=False),
         sa.Column("rank", sa.Integer, nullable=False),
         sa.Column("level", sa.Integer, nullable=False),
+        sa.Column("stepped_at", sa.BigInteger),
         sa.Column("deadline", sa.BigInteger, nullable=False),
         sa.Column("uncertainty", sa.Float, nullable=False),
         sa.Column("due_at", sa.BigInteger),
