@@ -20,7 +20,7 @@ from sureline.core.values.review import Review
 class Material:
     """A labelled decision that a known error can be made of; its payload is still there.
 
-    `by` gave the label.
+    `by` gave the label. `policy` is the hash of the one that it shall name.
     """
 
     decision_id: str
@@ -32,6 +32,7 @@ class Material:
     answer: bytes
     request: bytes
     by: str
+    policy: str
 
 
 Choose = Callable[[Review, int, Callable[[], Sequence[Material]]], Planted | None]

@@ -136,7 +136,9 @@ class Planter:
             source_id=source.decision_id,
             origin=origin,
             trigger=f"{PlantedFor.HONEYPOT}:{item.id}",
-            body=json_bytes(disguised(json.loads(source.body), new_id, now)),
+            body=json_bytes(
+                disguised({**json.loads(source.body), "policy": source.policy}, new_id, now)
+            ),
             answer=answer,
         )
 

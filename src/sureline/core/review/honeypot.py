@@ -115,13 +115,5 @@ def planted_review(
 
 
 def disguised(body: dict[str, Any], new_id: str, now: datetime) -> dict[str, Any]:
-    """Return a recorded decision as if it had just been made under another id."""
-    return {
-        **body,
-        "id": new_id,
-        "review_id": new_id,
-        "route": "human_review",
-        "approved": False,
-        "audit": False,
-        "created_at": now.isoformat(),
-    }
+    """Return a decision that went to a person as if it had just been made under another id."""
+    return {**body, "id": new_id, "review_id": new_id, "created_at": now.isoformat()}
