@@ -33,6 +33,7 @@ from sureline.web.endpoint import Endpoint
 from sureline.web.openapi import describe
 from sureline.web.operation import Answer, Call, Operation
 from sureline.web.pages import (
+    calibration_page,
     confident_rejects,
     dashboard,
     decision_page,
@@ -54,6 +55,7 @@ PAGES: tuple[Page, ...] = (
     *review.PAGES,
     *dashboard.PAGES,
     *slices.PAGES,
+    *calibration_page.PAGES,
     *confident_rejects.PAGES,
     *policy_pages.PAGES,
     *switch_page.PAGES,

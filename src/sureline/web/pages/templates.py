@@ -37,6 +37,7 @@ def _environment() -> Environment:
         "marked": marked,
         "brief": brief,
         "as_json": as_json,
+        "one_line": one_line,
         "percent": percent,
         "moment": moment,
         "clock_time": clock_time,
@@ -51,6 +52,11 @@ def _environment() -> Environment:
 def as_json(value: object) -> str:
     """Return a JSON value as indented text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def one_line(value: object) -> str:
+    """Return a JSON value as text on one line."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def step(text: object) -> str:
