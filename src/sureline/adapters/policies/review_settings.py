@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -55,6 +55,13 @@ class ReviewSettings(Settings):
         0.0,
         expected="a number from 0 to 1",
         meaning="The share of items whose output is shown only after the reviewer's own answer.",
+    )
+
+    missed_errors: Literal["report", "certify"] = setting(
+        "report",
+        expected="report or certify",
+        meaning="What is made of the errors that reviewers miss, as planted errors show it: "
+        "reports state precision with and without them, or certificates must allow for them too.",
     )
 
     def shares(self) -> AttentionShares:

@@ -154,7 +154,8 @@ class SlicePolicy:
     """Everything that decides about one slice, defaults resolved.
 
     `weights` are finite, >= 0, not all zero, by signal name; they need not sum to one. Rates,
-    floors and thresholds are in [0, 1].
+    floors and thresholds are in [0, 1]. `certify_missed_errors` says that certificates must allow
+    for the errors that those who label miss.
     """
 
     key: str
@@ -187,6 +188,7 @@ class SlicePolicy:
     cosmetic_fields: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)
     attention: AttentionShares = field(default_factory=AttentionShares)
+    certify_missed_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
