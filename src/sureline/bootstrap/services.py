@@ -39,6 +39,7 @@ from sureline.application.review.double_review import SecondLooks
 from sureline.application.review.golden import GoldenSet
 from sureline.application.review.honeypots import Planter
 from sureline.application.review.inbox import Inbox
+from sureline.application.review.inbound import Inbound
 from sureline.application.review.reviewers import Reviewers
 from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
@@ -46,6 +47,7 @@ from sureline.application.watch import Watcher
 from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
+from sureline.config import variable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -179,6 +181,20 @@ class Services:
     def inbox(self) -> Inbox:
         """Return what finds items of the queue."""
         return Inbox(store=self.store.inbox, desk=self.desk)
+
+    @property
+    def inbound(self) -> Inbound:
+        """Return what takes verdicts that people give elsewhere."""
+        return Inbound(
+            desk=self.desk,
+            deliveries=self.store.inbound,
+            policies=self.policies,
+            keys=self.keys,
+            secret_of=variable,
+            secret=self.store.secret,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
 
     @property
     def golden(self) -> GoldenSet:

@@ -16,7 +16,8 @@ class ServerSettings:
     must be complete after `body_seconds`. `deciding` decisions are worked on at once and
     `waiting` callers wait for a person, each for at most `longest_wait` seconds. Each key may
     make `requests_per_second` requests, and `burst` in one go. A revoked key is refused after
-    `key_seconds` at the latest. Bodies above `inline_bytes` are parsed off the event loop
+    `key_seconds` at the latest. Whoever hands on a verdict is answered after `ack_seconds`, done or
+    not. Bodies above `inline_bytes` are parsed off the event loop
     and may hold `values` JSON values, because what is decided about them happens on it.
     """
 
@@ -31,6 +32,7 @@ class ServerSettings:
     requests_per_second: float = 10_000.0
     burst: float = 20_000.0
     key_seconds: float = 0.5
+    ack_seconds: float = 2.0
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

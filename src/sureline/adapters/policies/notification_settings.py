@@ -70,6 +70,7 @@ def _split(text: str) -> SplitResult | None:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
+Named = Annotated[str, AfterValidator(_named)]
 Address = Annotated[str, AfterValidator(_address), Field(max_length=2000)]
 VARIABLE = "the name of an environment variable"
 
@@ -77,7 +78,7 @@ VARIABLE = "the name of an environment variable"
 class ChannelSettings(Settings):
     """One channel."""
 
-    name: Annotated[str, AfterValidator(_named)] = setting(
+    name: Named = setting(
         ..., expected="a name", meaning="What the channel is called, here and in the outbox."
     )
     kind: Literal["message", "webhook"] = setting(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.derived_tables import SqlDerived
+from sureline.adapters.storage.inbound import SqlInbound
 from sureline.adapters.storage.inbox import SqlInbox
 from sureline.adapters.storage.incidents import SqlIncidents
 from sureline.adapters.storage.jobs import SqlJobs
@@ -47,6 +48,7 @@ class Store:
     outbox: SqlOutbox
     incidents: SqlIncidents
     recalls: SqlRecalls
+    inbound: SqlInbound
     derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
@@ -101,6 +103,7 @@ def open_store(
         outbox=SqlOutbox(database),
         incidents=SqlIncidents(database),
         recalls=SqlRecalls(database),
+        inbound=SqlInbound(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),

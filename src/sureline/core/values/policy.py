@@ -11,6 +11,7 @@ from typing import Any
 from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
+from sureline.core.values.inbound import InboundSource
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
 from sureline.core.values.review import ReviewRules
@@ -208,3 +209,4 @@ class Policy:
     raw: Mapping[str, Any]
     base_measurements: Mapping[str, str] = field(default_factory=dict)
     notifications: Notifications = field(default_factory=Notifications)
+    inbound: tuple[InboundSource, ...] = ()

@@ -1,6 +1,7 @@
-"""The outbox: what is to be told, to whom, and how far that is.
+"""The outbox: what is to be told, to whom, and how far that is; and what came in from elsewhere.
 
-Revision: 0003. A released migration is never edited; `outbox_rows.py` says how things are now.
+Revision: 0003. A released migration is never edited; `outbox_rows.py` and `inbound_rows.py` say
+how things are now.
 """
 
 from __future__ import annotations
