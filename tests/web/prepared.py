@@ -84,6 +84,13 @@ class World:
         self.act(review_id, "decide", action="approve", digest=digest)
         return review_id
 
+    def incident(self) -> str:
+        """Return the id of an incident: something that acted was wrong."""
+        body = {"decision_id": self.audited(), "action": "reject", "source": "incident"}
+        assert self.served.call("POST", "/v1/outcomes", ADMIN, json=body).status_code == 201
+        found = self.served.call("GET", "/v1/incidents", AUDITOR).json()["incidents"]
+        return str(found[0]["id"])
+
     def policy(self) -> str:
         """Return the hash of the policy that the server was started with."""
         stored = self.served.call("GET", "/v1/policies", ADMIN).json()["policies"]
@@ -155,6 +162,15 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
     "POST /v1/reviews/{id}/escalate": _of_claimed,
     "POST /v1/reviews/{id}/skip": _of_claimed,
     "POST /v1/reviews/{id}/undo": lambda world: _of_item(world.decided()),
+    "GET /v1/incidents": lambda world: _read(limit=5, offset=0, all=1),
+    "POST /v1/incidents/{id}/close": lambda world: Prepared(
+        role=ADMIN, path={"id": world.incident()}, body={"note": "paid back"}
+    ),
+    "GET /v1/recalls": lambda world: _read(),
+    "POST /v1/recalls": lambda world: Prepared(
+        role=ADMIN, body={"certificate": "none", "reason": "a test"}
+    ),
+    "POST /v1/recalls/preview": lambda world: Prepared(role=ADMIN, body={"slice_key": "audited"}),
     "GET /v1/switches": lambda world: _read(),
     "PUT /v1/switches": lambda world: Prepared(
         role=ADMIN, body={"scope": "batch:none", "on": True, "reason": "a test"}
