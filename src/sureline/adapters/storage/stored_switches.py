@@ -12,6 +12,7 @@ from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import switches
 from sureline.adapters.storage.transaction import Transaction
+from sureline.core.gate.routing import GUARD
 from sureline.core.review.notice import switch_notice
 from sureline.core.values.switch import Switch
 from sureline.errors import StoreError
@@ -91,4 +92,4 @@ def append_switch(switch: Switch, transaction: Transaction) -> None:
             "changed_at": to_micros(switch.changed_at),
         },
     )
-    put_notices(transaction, [switch_notice(switch, head.seq)])
+    put_notices(transaction, [switch_notice(switch, head.seq, by_guard=switch.by == GUARD)])

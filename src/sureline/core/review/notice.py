@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from sureline.core.gate.routing import GUARD
 from sureline.core.review.correction import Correction
 from sureline.core.values.notification import Notice, NoticeKind
 from sureline.core.values.outcome import OutcomeSource
@@ -57,13 +56,12 @@ def corrected_notice(
     )
 
 
-def switch_notice(switch: Switch, mark: int) -> Notice:
+def switch_notice(switch: Switch, mark: int, *, by_guard: bool) -> Notice:
     """Tell of a switch, or of the guard's; `mark` is its row's place in the ledger.
 
     Its reason stays in the ledger: it is what a person wrote, and may say anything.
     """
-    guard = switch.on and switch.by == GUARD
-    kind = NoticeKind.TRIPPED if guard else NoticeKind.SWITCHED
+    kind = NoticeKind.TRIPPED if switch.on and by_guard else NoticeKind.SWITCHED
     of_slice = switch.scope.startswith(_SLICE)
     return Notice(
         workspace=switch.workspace,
