@@ -15,6 +15,7 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.offers import Offers
 from sureline.application.review.reviewers import Reviewers
 from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
@@ -44,7 +45,7 @@ def open_services(
     store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
-    desk = _desk(store, currents, plugins, workspace)
+    desk = _desk(store, currents, policies, plugins, workspace)
     seen = Seen(ledger=store.ledger, planted=store.planted)
     client = model_client_of(plugins)
     return Services(
@@ -87,7 +88,9 @@ def open_services(
     )
 
 
-def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> ReviewDesk:
+def _desk(
+    store: Store, currents: Currents, policies: PolicyBook, plugins: Plugins, workspace: str
+) -> ReviewDesk:
     """Wire the desk at which people review."""
     return ReviewDesk(
         store=store.reviews,
@@ -97,6 +100,7 @@ def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) ->
         workspace=workspace,
         validators=_validators(plugins),
         planted=store.planted,
+        offers=Offers(policies=policies),
     )
 
 

@@ -22,6 +22,8 @@ from sureline.adapters.policies.consistency import Consistency
 from sureline.adapters.policies.explain import explain, validated
 from sureline.adapters.policies.faults import Faults, shown, unknown_key
 from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
+from sureline.adapters.policies.group_settings import GroupSettings
+from sureline.adapters.policies.grouping import frozen_groups, read_groups, with_hours
 from sureline.adapters.policies.inbound_settings import InboundSettings, inbound_fault
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.references import References
@@ -31,6 +33,7 @@ from sureline.adapters.policies.tree import Node, merged, without
 from sureline.adapters.policies.yaml_reader import decoded, read_tree
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.core.canonical import canonical_json
+from sureline.core.review.groups import called_channels
 from sureline.core.values.policy import Policy
 from sureline.errors import PolicyError
 
@@ -41,6 +44,7 @@ TOP_KEYS = {
     "slices": "a mapping of slices",
     "notifications": "a mapping of settings",
     "inbound": "a list of sources",
+    "groups": "a mapping of groups",
 }
 
 
@@ -90,16 +94,22 @@ def policy_from_canonical(text: str) -> Policy:
             for name, one in content["action_classes"].items()
         }
         told = NotificationSettings.model_validate(content.get("notifications", {}))
+        grouped = {
+            name: GroupSettings.model_validate(one)
+            for name, one in content.get("groups", {}).items()
+        }
+        groups = frozen_groups(grouped, slices)
         inbound = [InboundSettings.model_validate(one) for one in content.get("inbound", [])]
     except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"the stored policy cannot be read: {error}") from error
     return Policy(
         hash=content_hash(text.encode()),
-        slices=slices,
+        slices={key: with_hours(one, groups) for key, one in slices.items()},
         action_classes=frozen_classes(classes),
         measurement_hashes={key: measurement_hash(content["slices"][key]) for key in slices},
         raw=content,
-        notifications=told.notifications(),
+        notifications=replace(told.notifications(), called=called_channels(groups)),
+        groups=groups,
         inbound=tuple(one.source() for one in inbound),
     )
 
@@ -141,8 +151,9 @@ class _File:
         return canonical_content(
             {key: one for key, one in slices.items() if one is not None},
             {name: one for name, one in classes.items() if one is not None},
-            self._notifications(slices),
+            told := self._notifications(slices),
             self._inbound(slices),
+            read_groups(self._section("groups"), slices, told, self._faults),
         )
 
     def _version(self) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.line_rows import review_lines
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.queue_pages import Fetch, open_runs, over_runs
+from sureline.adapters.storage.queue_pages import Fetch, meant, open_runs, over_runs
 from sureline.adapters.storage.review_rows import ORDER, reviews
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.application.ports.inbox import LOOKED_AT, Sought
@@ -55,6 +55,7 @@ _FROM = reviews.outerjoin(
     and_(review_lines.c.workspace == reviews.c.workspace, review_lines.c.id == reviews.c.id),
 )
 _SIZE, _RANK = len(Candidate._fields), Candidate._fields.index("rank")
+_LEVEL = Candidate._fields.index("level")
 _COLUMNS = (
     reviews.c.level,
     reviews.c.rank,
@@ -150,7 +151,7 @@ def _held(
     for row in fetch(HELD, (workspace, now, LOOKED_AT, 0)):
         one, (slice_key, kind, claimed_by) = _candidate(row), row[_SIZE:]
         if (
-            (not wanted.slices or slice_key in wanted.slices)
+            wanted.has(slice_key, one.level)
             and ReviewKind(kind) in wanted.kinds
             and sought.held_by in {None, claimed_by}
             and sought.rank in {None, one.rank}
@@ -190,7 +191,10 @@ def _merged(
     runs = open_runs(fetch, workspace, wanted)
     if runs is None:
         return map(_candidate, _along(fetch, whole, (workspace, *band), ALONE))
-    parts = [map(_candidate, _along(fetch, run, (workspace, *one, *band))) for one in runs]
+    rows = [
+        meant(wanted, one, _along(fetch, run, (workspace, *one, *band)), _LEVEL) for one in runs
+    ]
+    parts = [map(_candidate, part) for part in rows]
     return heapq.merge(*parts, key=lambda one: one.urgency)
 
 

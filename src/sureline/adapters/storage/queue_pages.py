@@ -7,8 +7,8 @@ a run of another index; as few rows of each run as can be on the page are read, 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, literal_column, or_, select
@@ -57,6 +57,8 @@ _OVER = select(*COLUMNS).order_by(reviews.c.opened_at.desc())
 _OVER_PAGE = _paged(_OVER.where(_WORKSPACE, reviews.c.open == literal_column("0")))
 _OVER_RUN = _paged(_OVER.where(_RUN, reviews.c.state == bindparam("state")))
 
+MOST_STEPS = 2**31
+"""More than any item has gone up."""
 _PAGE = 50
 """How many rows are looked at together where it is not known how many are needed."""
 _PLACES = {column.name: place for place, column in enumerate(COLUMNS)}
@@ -71,7 +73,9 @@ def page(fetch: Fetch, workspace: str, wanted: Wanted, *, limit: int, offset: in
     runs = open_runs(fetch, workspace, wanted)
     if runs is None:
         return iter(fetch(whole, (workspace, limit, offset)))
-    parts = [fetch(run, (workspace, *one, limit + offset, 0)) for one in runs]
+    parts = [
+        meant(wanted, one, fetch(run, (workspace, *one, limit + offset, 0)), _LEVEL) for one in runs
+    ]
     return islice(heapq.merge(*parts, key=_urgency), offset, offset + limit)
 
 
@@ -98,8 +102,18 @@ def rows_of(
     runs = open_runs(fetch, workspace, wanted)
     if runs is None:
         return _along(fetch, whole, (workspace, *more))
-    parts = [_along(fetch, run, (workspace, *one, *more)) for one in runs]
+    parts = [
+        meant(wanted, one, _along(fetch, run, (workspace, *one, *more)), _LEVEL) for one in runs
+    ]
     return heapq.merge(*parts, key=_urgency)
+
+
+def meant(wanted: Wanted, run: Row, rows: Iterable[Row], level: int) -> Iterator[Row]:
+    """Yield what is meant of a run, whose rows come from the highest step down.
+
+    `level` is the place of the step in a row.
+    """
+    return takewhile(lambda row: wanted.has(run[0], row[level]), rows)
 
 
 def _along(fetch: Fetch, statement: Statement, parameters: Sequence[Any]) -> Iterator[Row]:
@@ -122,7 +136,8 @@ def over_runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row] | None:
 
 
 def _is_all(wanted: Wanted) -> bool:
-    return not wanted.slices and set(wanted.kinds) >= set(ReviewKind)
+    is_narrowed = bool(wanted.slices or (wanted.least and wanted.is_open))
+    return not is_narrowed and set(wanted.kinds) >= set(ReviewKind)
 
 
 def _runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row]:
@@ -130,7 +145,7 @@ def _runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row]:
     return [
         row
         for row in fetch(_RUNS, (workspace,))
-        if (not wanted.slices or row[0] in wanted.slices) and ReviewKind(row[1]) in wanted.kinds
+        if wanted.has(row[0], MOST_STEPS) and ReviewKind(row[1]) in wanted.kinds
     ]
 
 

@@ -17,6 +17,7 @@ from sureline.application.ports.reviews import Changed, QueueCount, ReviewStore,
 from sureline.application.review.answer_first import check_anchoring, must_answer, withheld
 from sureline.application.review.claiming import claiming
 from sureline.application.review.item import ReviewItem, read_item
+from sureline.application.review.offers import Offers
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
 from sureline.core.checks.result import Validator
@@ -72,6 +73,11 @@ class ReviewDesk:
     workspace: str
     validators: Mapping[str, Validator] = field(default_factory=dict)
     planted: PlantedStore | None = None
+    offers: Offers | None = None
+
+    async def offered(self, by: str, wanted: Wanted) -> Wanted:
+        """Return what of `wanted` a person is offered: what their groups work on."""
+        return wanted if self.offers is None else await self.offers.narrowed(by, wanted)
 
     async def page(self, wanted: Wanted, *, limit: int = 50, offset: int = 0) -> Sequence[Review]:
         """Return items in the order in which they are to be worked on."""
@@ -101,7 +107,7 @@ class ReviewDesk:
         """Claim the item that is most urgent, or return None if there is none for this person."""
         now = self.clock.now()
         await self._settle_some(now, 0)
-        step = claiming(by, now)
+        wanted, step = await self.offered(by, wanted), claiming(by, now)
         return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:

@@ -54,7 +54,7 @@ class Inbox:
             now = self.desk.clock.now()
             found = await self.store.claim_next(
                 self.desk.workspace,
-                wanted,
+                await self.desk.offered(by, wanted),
                 sought,
                 claiming(by, now),
                 by=by,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from sureline.core.gate.company_name import COMPANY, reads_as_company
 from sureline.core.gate.routing import GUARD
 from sureline.errors import InvalidInput
 
@@ -24,11 +25,16 @@ def acting(by: str, *, field: str = "by") -> str:
 
 
 def check_distinct(name: str, known: Iterable[str], *, field: str = "name") -> None:
-    """Raise InvalidInput if a new name reads like a known one without being the same.
+    """Raise InvalidInput if a key's new name reads like a known one without being the same.
 
     A name is who somebody is: keys of the same name are the same person, for four eyes, for one's
     own proposals and for what planted errors show. "ada" beside "Ada" would be a second one.
     """
+    if reads_as_company(name):
+        raise InvalidInput(
+            f"names that begin with {COMPANY!r} are those of people whom their company signs in",
+            field=field,
+        )
     for one in known:
         if one != name and _read(one) == _read(name):
             raise InvalidInput(

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from sureline.core.values.groups import ON_CALL, Group, Groups
 from sureline.core.values.hours import WorkingHours
 
+
 def group_of(groups: Groups, slice_key: str) -> Group | None:
     """Return the group of a slice, None if it has none: then it is for everybody."""
     return next((one for one in groups.values() if slice_key in one.slices), None)

@@ -24,7 +24,7 @@ def seconds_taken(
     earlier counts. `in_sight` is what a browser says: as nothing vouches for it, it can shorten
     the time (the page was covered by another one) and never prolong it.
     """
-    claimed_at = item.claimed_at if item.claimed_by == by else None
+    claimed_at = item.claimed_at if same_person(item.claimed_by, by) else None
     known = [one for one in (claimed_at, shown_at) if one is not None and one <= now]
     if not known:
         return None

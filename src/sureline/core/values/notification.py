@@ -92,13 +92,26 @@ class Notifications:
 
     `page` is where the pages are served, without a slash at its end; None leaves links out.
     `fields` are dotted paths into the output that may be told, by slice. `allow_private` are the
-    hosts that may lie in a private network.
+    hosts that may lie in a private network. `called` are the channels of whoever is on call, by
+    slice and by steps up; the last holds from there on.
     """
 
     page: str | None = None
     channels: tuple[Channel, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     allow_private: frozenset[str] = frozenset()
+    called: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    def receivers(self, notice: Notice) -> tuple[str, ...]:
+        """Return the names of the channels that are told of a notice.
+
+        Whoever is on call is told of a step up and of expiry, whatever else their channel takes.
+        """
+        called: tuple[str, ...] = ()
+        steps = self.called.get(notice.slice_key, ())
+        if steps and notice.kind in {NoticeKind.ESCALATED, NoticeKind.EXPIRED}:
+            called = steps[min(notice.level, len(steps) - 1)]
+        return tuple(one.name for one in self.channels if one.name in called or one.wants(notice))
 
     def channel(self, name: str) -> Channel | None:
         """Return the channel of a name, or None."""

@@ -11,6 +11,7 @@ from typing import Any
 from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
+from sureline.core.values.groups import Groups
 from sureline.core.values.inbound import InboundSource
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
@@ -200,6 +201,7 @@ class Policy:
     `measurement_hashes` say per slice what a certificate depends on: signals, weights, checks,
     prompts, models, judge band. `raw` is the canonical content, for showing and comparing. Where
     other models answer than at first, `base_measurements` are the hashes before that was known.
+    `groups` are those of its reviewers, by name.
     """
 
     hash: str
@@ -209,4 +211,5 @@ class Policy:
     raw: Mapping[str, Any]
     base_measurements: Mapping[str, str] = field(default_factory=dict)
     notifications: Notifications = field(default_factory=Notifications)
+    groups: Groups = field(default_factory=dict)
     inbound: tuple[InboundSource, ...] = ()
