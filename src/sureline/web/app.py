@@ -39,6 +39,7 @@ from sureline.web.pages import (
     confident_rejects,
     dashboard,
     decision_page,
+    events,
     inbox,
     incidents_page,
     logbook_page,
@@ -48,6 +49,7 @@ from sureline.web.pages import (
     slices,
     static_files,
     switch_page,
+    views,
 )
 from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
@@ -55,6 +57,8 @@ from sureline.web.settings import ServerSettings
 
 PAGES: tuple[Page, ...] = (
     *inbox.PAGES,
+    *views.PAGES,
+    *events.PAGES,
     *review.PAGES,
     *dashboard.PAGES,
     *slices.PAGES,

@@ -12,10 +12,12 @@ from sureline.bootstrap import Services
 from sureline.web.access import Access
 from sureline.web.body import BodyReader
 from sureline.web.kept_report import KeptReport
+from sureline.web.live_queue import LiveQueue
 from sureline.web.load import Seats
 from sureline.web.metrics import Metrics
 from sureline.web.rate_limit import RateLimit
 from sureline.web.settings import ServerSettings
+from sureline.web.view_counts import ViewCounts
 
 Result = TypeVar("Result")
 
@@ -39,6 +41,8 @@ class ServerContext:
     waiting: Seats
     long_work: Seats
     kept_report: KeptReport
+    live: LiveQueue
+    view_counts: ViewCounts
     metrics: Metrics
     closing: asyncio.Event
     under_way: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -71,6 +75,13 @@ class ServerContext:
             waiting=Seats(settings.waiting),
             long_work=Seats(1),
             kept_report=KeptReport(services.clock),
+            live=LiveQueue(
+                services.desk.counts,
+                every=settings.count_seconds,
+                most=settings.streams,
+                most_of_one=settings.streams_of_one,
+            ),
+            view_counts=ViewCounts(services.clock),
             metrics=Metrics(),
             closing=asyncio.Event(),
         )

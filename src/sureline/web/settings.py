@@ -19,6 +19,8 @@ class ServerSettings:
     `key_seconds` at the latest. Whoever hands on a verdict is answered after `ack_seconds`, done or
     not. Bodies above `inline_bytes` are parsed off the event loop
     and may hold `values` JSON values, because what is decided about them happens on it.
+    `streams` browsers watch the counts at once, and `streams_of_one` key; the counts are read every
+    `count_seconds`, and each stream hears something every `beat_seconds`.
     """
 
     body_bytes: int = MAX_BYTES
@@ -32,6 +34,10 @@ class ServerSettings:
     requests_per_second: float = 10_000.0
     burst: float = 20_000.0
     key_seconds: float = 0.5
+    streams: int = 256
+    streams_of_one: int = 8
+    count_seconds: float = 1.0
+    beat_seconds: float = 5.0
     ack_seconds: float = 2.0
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from sureline.application.ports.keys import Role
 from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
+from sureline.web.pages.filters import Filters
 from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.session import Session, Sessions
 from sureline.web.pages.templates import render
@@ -30,7 +31,8 @@ class Visit:
     """One request for a page; `session` is None only on pages that anybody may see.
 
     `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
-    says that the browser speaks TLS, with us or with a proxy.
+    says that the browser speaks TLS, with us or with a proxy. `address` is where the page that is
+    shown is to be found, if not at the address of the request.
     """
 
     context: ServerContext
@@ -43,12 +45,19 @@ class Visit:
     receive: Receive
     client: str = ""
     is_secure: bool = False
+    is_head: bool = False
+    address: str = ""
 
     @property
     def signed_in(self) -> Session:
         """Return the session, on pages that need one."""
         assert self.session is not None
         return self.session
+
+    @property
+    def view(self) -> Filters:
+        """Return the view of the list in which somebody works: the address carries it along."""
+        return Filters.read(self.form.get("in") or self.query.get("in", ""))
 
     @property
     def is_fragment(self) -> bool:
@@ -69,6 +78,8 @@ class Visit:
             "who": None if session is None else session.key,
             "csrf": "" if session is None else session.csrf,
             "fragment": self.is_fragment,
+            "within": self.view.query,
+            "at": self.address,
         }
         body = render(template, {**shared, **values}).encode("utf-8", "replace")
         return Reply(body=body, status=status, media_type=HTML, headers=GUARDED)
@@ -129,6 +140,7 @@ class PageEndpoint:
             receive=receive,
             client=(scope.get("client") or ("",))[0],
             is_secure=is_secure,
+            is_head=scope["method"] == "HEAD",
         )
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:

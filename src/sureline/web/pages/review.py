@@ -6,13 +6,13 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import ReviewDesk, Said
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound
 from sureline.web.access import check_slice
 from sureline.web.pages.editing import Editing, editing_of
+from sureline.web.pages.following import item_address, next_of, opened
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS, item_of, policy_of, screen
 from sureline.web.pages.templates import as_json, step
@@ -50,12 +50,11 @@ async def decide(visit: Visit) -> Reply:
     except (Conflict, Forbidden, InvalidInput) as error:
         return await screen(visit, status=error.status, error=error.message)
     if act in {"claim", "release", "undo", "answer"}:
-        await _leave(desk, visit, name)
-        return redirect(f"/reviews/{step(review_id)}" if act != "release" else "/")
-    key = visit.signed_in.key
-    following = await desk.next(name, Wanted(slices=key.slices))
-    place = "/" if following is None else f"/reviews/{step(following.id)}"
-    return redirect(f"{place}?done={step(review_id)}")
+        if left := visit.form.get("leaving"):  # what was in front of whoever goes back to another
+            await visit.context.services.inbox.give_back(left, name)
+        here = item_address(visit, review_id)
+        return redirect(here if act != "release" else f"/?{visit.view.query}")
+    return await opened(visit, await next_of(visit), done=review_id)
 
 
 async def hold(visit: Visit) -> Reply:
