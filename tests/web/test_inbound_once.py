@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from sureline.errors import StoreBusy
 from sureline.web.settings import ServerSettings
 from tests.receivers import SECRET
 from tests.web.chatting import OTHER_SECRET, Chat, chatting
+from tests.web.held_reviews import HeldReviews, held, until_answered, verdicts
 from tests.web.served import running
 
 
@@ -30,34 +31,6 @@ from tests.web.served import running
 def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAT_SECRET", SECRET)
     monkeypatch.setenv("TICKETS_SECRET", OTHER_SECRET)
-
-
-@dataclass
-class HeldReviews:
-    """A queue whose changes wait until the test lets them go."""
-
-    inner: Any
-    go: threading.Event = field(default_factory=threading.Event)
-    changes: int = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    async def change(self, workspace: str, review_id: str, step: Step) -> Review:
-        self.changes += 1
-        await asyncio.to_thread(self.go.wait, 20)
-        changed: Review = await self.inner.change(workspace, review_id, step)
-        return changed
-
-
-def held(into: list[HeldReviews]) -> Callable[[Services], Services]:
-    """Return a change of the services that holds up what is decided."""
-
-    def change(services: Services) -> Services:
-        into.append(HeldReviews(services.desk.store))
-        return replace(services, desk=replace(services.desk, store=into[0]))
-
-    return change
 
 
 def test_a_slow_verdict_is_acknowledged_at_once(tmp_path: Path) -> None:
@@ -74,24 +47,6 @@ def test_a_slow_verdict_is_acknowledged_at_once(tmp_path: Path) -> None:
         assert (last.status_code, last.json()["state"]) == (200, "decided")
         assert found[0].changes == 1
         assert len(verdicts(chat, item)) == 1
-
-
-def until_answered(chat: Chat, said: Any) -> httpx.Response:
-    """Send again until it is no longer in work."""
-    for _ in range(1000):
-        last = chat.say(said, as_id="msg_1")
-        if last.status_code != 202:
-            return last
-    raise AssertionError("it stays in work")
-
-
-def verdicts(chat: Chat, item: dict[str, Any]) -> list[str]:
-    """Return what is recorded of an item once its verdict can no longer be taken back."""
-    chat.served.clock.advance(timedelta(seconds=11))
-    services = chat.served.services
-    asyncio.run(services.desk.settle())
-    outcomes = asyncio.run(services.ledger.outcomes("default", item["review_id"]))
-    return [one.action.value for one in outcomes]
 
 
 def test_work_that_was_acknowledged_is_finished_before_the_server_stops(tmp_path: Path) -> None:
