@@ -6,7 +6,6 @@ takes none away, so that no item is out of everybody's sight.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from sureline.core.values.groups import ON_CALL, Group, Groups
@@ -118,9 +117,3 @@ def _channels(groups: Groups, group: Group, level: int) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(one.channel for one in called if one is not None and one.channel is not None)
     )
-
-
-def offered(least: Mapping[str, int | None], slice_key: str, level: int) -> bool:
-    """Tell whether an item is offered, by what `least_levels` says of somebody."""
-    from_level = least.get(slice_key, 0)
-    return from_level is not None and level >= from_level
