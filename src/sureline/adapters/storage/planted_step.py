@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy import bindparam, delete, null, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.planted_outcomes import (
-    forget_planted_outcomes,
-    keep_planted_outcome,
-)
+from sureline.adapters.storage.planted_outcomes import forget_planted_outcomes
 from sureline.adapters.storage.planted_rows import (
     follow_ups,
     own_answers,
@@ -21,7 +16,7 @@ from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.honeypot import PlantedFor
-from sureline.core.values.outcome import Outcome
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
 _PURPOSE = compiled(
@@ -60,24 +55,18 @@ FOLLOWED = compiled(
 )
 
 
-def keep_planted(transaction: Transaction, item: Review, outcomes: Sequence[Outcome]) -> bool:
-    """Take what was said of a planted item out of the way of labels and agents.
+def keep_answers(transaction: Transaction, item: Review) -> None:
+    """Keep each person's word as an answer when a planted item is released.
 
-    Returns whether it is one. When it is released, each person's word is kept as an answer, and
-    the outcomes are kept apart for reviewers to read; one that the queue really asked for is noted
-    for a second look.
+    One that the queue really asked for is noted for a second look.
     """
     found = transaction.first(_PURPOSE, (item.workspace, item.id))
     decided = item.released and item.state is ReviewState.DECIDED
     if found is None:
         if decided and item.kind is ReviewKind.REVIEW:
             transaction.run(_FOLLOW, (item.workspace, item.id))
-        return False
-    for outcome in outcomes:
-        keep_planted_outcome(transaction, outcome)
-    if decided:
+    elif decided:
         _keep_answers(transaction, item, PlantedFor(found[0]))
-    return True
 
 
 def answered_elsewhere(transaction: Transaction, item: Review) -> None:
@@ -94,7 +83,9 @@ def is_planted(transaction: Transaction, workspace: str, review_id: str) -> bool
 
 def _keep_answers(transaction: Transaction, item: Review, purpose: PlantedFor) -> None:
     for said in item.given:
-        if said.correct is None:
+        # Who has seen it before is not refused, for that would give it away; it counts for nothing.
+        seen = any(same_person(one, said.by) for one in item.rules.not_by)
+        if said.correct is None or seen:
             continue
         row = (item.workspace, item.id, said.by, item.slice_key, purpose.value)
         figures = (int(said.correct), said.seconds, to_micros(said.at))

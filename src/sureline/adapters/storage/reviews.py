@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, literal_column, select
 
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.planted_step import keep_planted
+from sureline.adapters.storage.planted_step import keep_answers
 from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.record_outcome import RecordOutcome
@@ -157,10 +157,9 @@ def is_for(item: Review, by: str) -> bool:
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
     """Do a step and write what it says; outcomes first, because one can be refused."""
     changed = step(item)
-    # What is said of a planted item goes neither to an agent nor among the labels.
-    said = changed.outcomes
-    planted = bool(said) and keep_planted(transaction, changed.item, said)
-    for outcome in () if planted else said:
+    if changed.outcomes:
+        keep_answers(transaction, changed.item)
+    for outcome in changed.outcomes:
         RecordOutcome(outcome)(transaction)
     if changed.item != item:
         put_reviews(transaction, [(item, changed.item)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review
 
 LONGEST = timedelta(hours=1)
