@@ -109,7 +109,7 @@ def test_a_slice_shows_its_suggestions_with_their_figures(world: Served) -> None
     with signed_in(world, ADMIN) as client:
         invoices = seen(client, "/slices/invoices")
         contracts = seen(client, "/slices/contracts")
-    assert "<dt>threshold proven</dt>" in invoices
+    assert "<dt>threshold that labels prove</dt>" in invoices
     assert "<code>slices.invoices.rules</code> gets" in invoices
     assert "See the calibration before activating it" in invoices
     assert "Change the prompt or the model of the generator" in contracts
