@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.types import Receive, Send
 
+from sureline.errors import Unauthorized
 from sureline.web.faults import ClientGone
 from sureline.web.pages.counting import counts_part
 from sureline.web.pages.guarded import GUARDED
@@ -22,7 +23,12 @@ SEND_SECONDS = 5.0
 
 
 async def events(visit: Visit) -> Reply:
-    """Open the stream; whoever only asks for its headers gets those."""
+    """Open the stream; whoever only asks for its headers gets those. Raises Unauthorized.
+
+    Nobody is led to sign in here: a script would read that page as a broken stream.
+    """
+    if visit.session is None:
+        raise Unauthorized("sign in to watch the counts")
     if visit.is_head:
         return Reply(body=b"", media_type=EVENTS, headers=GUARDED)
     return Stream(body=b"", media_type=EVENTS, headers=GUARDED, visit=visit)
@@ -99,13 +105,10 @@ def _event(name: str, text: str) -> str:
 async def _put(send: Send, text: str, *, more: bool = True) -> None:
     message = {"type": "http.response.body", "body": text.encode(), "more_body": more}
     try:
-        await asyncio.wait_for(_sending(send(message)), SEND_SECONDS)
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(message)
     except TimeoutError:
         raise ClientGone from None
-
-
-async def _sending(sent: Any) -> None:
-    await sent
 
 
 async def _gone(receive: Receive) -> None:
@@ -113,4 +116,4 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-PAGES = (Page(method="GET", path="/events", run=events),)
+PAGES = (Page(method="GET", path="/events", run=events, roles=frozenset()),)

@@ -119,7 +119,8 @@ class PageEndpoint:
             raise MethodNotAllowed(", ".join(sorted(self._pages)))
         visit = await self._visit(scope, receive)
         if page.roles and visit.session is None:
-            reply = redirect(f"/login?next={quote(scope['path'])}")
+            asked = scope["query_string"].decode("latin-1")
+            reply = redirect(f"/login?next={quote(scope['path'] + ('?' + asked if asked else ''))}")
         else:
             reply = await self._answer(page, visit)
         await reply.send(send)
