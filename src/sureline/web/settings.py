@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sureline.application.company_sign_in import CompanySignIn
 from sureline.core.checks.json_value import MAX_BYTES
 from sureline.errors import InvalidInput
 
@@ -21,6 +22,8 @@ class ServerSettings:
     and may hold `values` JSON values, because what is decided about them happens on it.
     `streams` browsers watch the counts at once, and `streams_of_one` key; the counts are read every
     `count_seconds`, and each stream hears something every `beat_seconds`.
+
+    With `company` people come to the pages through their company's sign-in, and keys do not.
     """
 
     body_bytes: int = MAX_BYTES
@@ -39,10 +42,11 @@ class ServerSettings:
     count_seconds: float = 1.0
     beat_seconds: float = 5.0
     ack_seconds: float = 2.0
+    company: CompanySignIn | None = None
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if not getattr(self, name) > 0:
+            if name != "company" and not getattr(self, name) > 0:
                 raise InvalidInput("expected a number above 0", field=name)
         if self.body_bytes > MAX_BYTES:
             raise InvalidInput(f"expected at most {MAX_BYTES}", field="body_bytes")

@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlsplit
 
 from starlette.types import Receive, Scope, Send
 
-from sureline.application.ports.keys import Role
+from sureline.application.ports.keys import ApiKey, Role
 from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
+from sureline.web.pages.company import Company
 from sureline.web.pages.filters import Filters
 from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.session import Session, Sessions
@@ -30,12 +31,14 @@ FURTHEST = 10_000_000
 class Visit:
     """One request for a page; `session` is None only on pages that anybody may see.
 
+    `person` is who the company's sign-in says is there, None where there is no such sign-in.
     `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
     says that the browser speaks TLS, with us or with a proxy. `address` is where the page that is
     shown is to be found, if not at the address of the request.
     """
 
     context: ServerContext
+    person: ApiKey | None
     session: Session | None
     sessions: Sessions
     params: Mapping[str, str]
@@ -93,12 +96,16 @@ def redirect(to: str, *headers: tuple[bytes, bytes]) -> Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One method of one address for people; no `roles` means that anybody may see it."""
+    """One method of one address for people; no `roles` means that anybody may see it.
+
+    What `is_public` does not even ask who is there.
+    """
 
     method: str
     path: str
     run: Callable[[Visit], Awaitable[Reply]]
     roles: frozenset[Role] = field(default=PEOPLE)
+    is_public: bool = False
 
 
 class PageEndpoint:
@@ -111,13 +118,17 @@ class PageEndpoint:
         self._sessions = Sessions(
             keys=services.keys, secret=services.store.secret, workspace=services.workspace
         )
+        sign_in = context.settings.company
+        self._company = (
+            None if sign_in is None else Company(settings=sign_in, workspace=services.workspace)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what goes wrong becomes a page too."""
         page = self._pages.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if page is None:
             raise MethodNotAllowed(", ".join(sorted(self._pages)))
-        visit = await self._visit(scope, receive)
+        visit = await self._visit(page, scope, receive)
         if page.roles and visit.session is None:
             asked = scope["query_string"].decode("latin-1")
             reply = redirect(f"/login?next={quote(scope['path'] + ('?' + asked if asked else ''))}")
@@ -125,24 +136,35 @@ class PageEndpoint:
             reply = await self._answer(page, visit)
         await reply.send(send)
 
-    async def _visit(self, scope: Scope, receive: Receive) -> Visit:
+    async def _visit(self, page: Page, scope: Scope, receive: Receive) -> Visit:
         headers = dict(scope["headers"])
-        now = self._context.services.clock.now()
+        person, session = (None, None) if page.is_public else await self._who(scope, headers)
         is_secure = b"https" in {headers.get(b"x-forwarded-proto"), scope["scheme"].encode()}
         query = scope["query_string"].decode("latin-1")
         return Visit(
             context=self._context,
-            session=await self._sessions.read(headers.get(b"cookie", b""), now),
+            person=person,
+            session=session,
             sessions=self._sessions,
             params=_decoded(scope["path_params"]),
             query=dict(parse_qsl(query, keep_blank_values=True)),
             form={},
             headers=headers,
             receive=receive,
-            client=(scope.get("client") or ("",))[0],
+            client=_peer(scope),
             is_secure=is_secure,
             is_head=scope["method"] == "HEAD",
         )
+
+    async def _who(
+        self, scope: Scope, headers: Mapping[bytes, bytes]
+    ) -> tuple[ApiKey | None, Session | None]:
+        """Return who the company says is there, and the session; with the one, keys have none."""
+        cookie, now = headers.get(b"cookie", b""), self._context.services.clock.now()
+        if self._company is None:
+            return None, await self._sessions.read(cookie, now)
+        person = self._company.person(_peer(scope), scope["headers"], now)
+        return person, self._sessions.of(person, cookie, now)
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:
@@ -170,6 +192,11 @@ class PageEndpoint:
         except (UnicodeDecodeError, ValueError):
             raise InvalidInput("the form cannot be read") from None
         return dict(pairs)
+
+
+def _peer(scope: Scope) -> str:
+    """Return the address that is connected to us, whatever a header says of another."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def _check_role(page: Page, visit: Visit) -> None:
