@@ -23,7 +23,17 @@ from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
 from sureline.core.values.switch import Switch
 
-KINDS = (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL, CANARIES, CLOSED, RECALL)
+KINDS = (
+    POLICY,
+    CALIBRATION,
+    SUGGESTION,
+    REBUILD,
+    REEMBEDDED,
+    MODEL,
+    CANARIES,
+    CLOSED,
+    RECALL,
+)
 """The activations that are told of; each has the name of its change."""
 DAYS = 7
 """Days before and after a change whose rates are compared."""
@@ -122,7 +132,7 @@ class Logbook:
     async def _acts(self) -> list[_Act]:
         acts = [
             _activation(one)
-            for kind in (POLICY, CALIBRATION, SUGGESTION, REBUILD, REEMBEDDED, MODEL, CANARIES)
+            for kind in KINDS
             for one in await self.registry.activations(self.workspace, kind)
         ]
         acts += _switched(await self.ledger.switch_history(self.workspace))
