@@ -19,6 +19,7 @@ from sureline.errors import Conflict
 SETTINGS: dict[str, Any] = {
     "mode": "route",
     "abstain_floor": 0.4,
+    "audit_rate": 0.05,
     "rules": [{"field": "total", "between": [0, 100]}],
     "review": {"honeypots": 0.05},
     "hypothesis": {"auto": 0.9, "audit_rate": 0.3},
@@ -150,6 +151,28 @@ def test_the_floor_is_moved_where_the_figures_speak_for_it(
     lever = Lever(name="abstain floor", now=0.4, towards=towards, up="u", down="d", cost="c")
     found = [one.change for one in offers([], [lever], FACTS)]
     wanted = KeyChange(path=("abstain_floor",), before=0.4, after=after)
+    assert found == ([] if after is None else [wanted])
+
+
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        pytest.param({"weeks": 9.0, "two_week_rate": 0.2341}, 0.235, id="unnoticed for long"),
+        pytest.param({"weeks": 9.0, "two_week_rate": 1.4}, 1.0, id="all of it"),
+        pytest.param({"weeks": 3.0, "two_week_rate": 0.08}, None, id="soon enough"),
+        pytest.param({"weeks": 9.0, "two_week_rate": 0.04}, None, id="no more than now"),
+        pytest.param({"weeks": 9.0, "two_week_rate": None}, None, id="not known"),
+        pytest.param(
+            {"weeks": 9.0, "two_week_rate": 0.2, "coverage": None}, None, id="nothing acts alone"
+        ),
+    ],
+)
+def test_more_audits_are_offered_where_a_fall_would_go_unnoticed(
+    changes: dict[str, Any], after: float | None
+) -> None:
+    """At the rate that finds it within two weeks, and only where something acts alone."""
+    found = [one.change for one in offers([], [], replace(FACTS, **changes))]
+    wanted = KeyChange(path=("audit_rate",), before=0.05, after=after)
     assert found == ([] if after is None else [wanted])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import Any
 
 from sureline.core.canonical import canonical_json
@@ -17,6 +18,8 @@ from sureline.core.statistics.curves import CurvePoint
 HONEYPOTS = 0.05
 """The share of planted errors to begin with, where there are none."""
 MOST_AUDITS = 1.0
+LONG = 4.0
+"""Weeks: whoever would wait longer for the guard to notice is offered more audits."""
 _FLOOR = "abstain floor"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,7}")
 """Fields that may be written into a policy: their names come from what an agent made."""
@@ -43,6 +46,7 @@ HOW: Mapping[str, str] = {
     "it apart.",
     "raise_abstain_floor": "Raise it by a tenth: what lies below comes without a draft.",
     "lower_abstain_floor": "Lower it by a tenth: more comes with a draft.",
+    "raise_audit_rate": "Have more of what acts alone checked by a person, blind.",
 }
 """By suggestion: what a person does about it, in words."""
 
@@ -53,7 +57,8 @@ class OfferFacts:
 
     `settings` is the slice's part of the policy's content. `curve` is that of the labels that
     certify, `coverage` what acts alone of them, None for nothing. `calibration` is the id of the
-    one that the report is on, None where it is in force.
+    one that the report is on, None where it is in force. A fall of precision by ten points would
+    go unnoticed for `weeks`, and for two at the audit rate `two_week_rate`; None is not known.
     """
 
     policy: str
@@ -63,6 +68,8 @@ class OfferFacts:
     curve: Sequence[CurvePoint]
     coverage: float | None
     calibration: str | None
+    weeks: float | None = None
+    two_week_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +92,7 @@ class Offer:
 def offers(
     suggestions: Sequence[Suggestion], levers: Sequence[Lever], facts: OfferFacts
 ) -> tuple[Offer, ...]:
-    """Return what can be done about each suggestion, in their order, then about the floor."""
+    """Return what can be done about each suggestion in order, then about floor and audits."""
     found = [
         _offer(one.id, one.code, one.sentence, _change(one, facts), facts) for one in suggestions
     ]
@@ -94,7 +101,22 @@ def offers(
             code = "raise_abstain_floor" if lever.towards == "up" else "lower_abstain_floor"
             sentence = lever.up if lever.towards == "up" else lever.down
             found.append(_offer(code, code, sentence, _floor(lever, facts), facts))
-    return tuple(found)
+    return (*found, *_audits(facts))
+
+
+def _audits(facts: OfferFacts) -> Iterator[Offer]:
+    """Offer more audits where something acts alone and a fall would go unnoticed for long."""
+    weeks, now = facts.weeks, facts.settings.get("audit_rate")
+    if facts.coverage is None or facts.two_week_rate is None or weeks is None or now is None:
+        return
+    rate = min(MOST_AUDITS, ceil(1000 * facts.two_week_rate) / 1000)
+    if weeks > LONG and rate > now:
+        sentence = (
+            f"A fall of precision by ten points would go unnoticed for {weeks:.1f} weeks; an audit "
+            f"rate of {100 * rate:.1f} % would make it two."
+        )
+        change = KeyChange(path=("audit_rate",), before=now, after=rate)
+        yield _offer("raise_audit_rate", "raise_audit_rate", sentence, change, facts)
 
 
 def _offer(
