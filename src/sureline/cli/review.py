@@ -10,14 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.in_csv import queue_csv
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import ReviewDesk, Said
 from sureline.application.review.in_json import item_json, review_json
 from sureline.application.review.item import ReviewItem
 from sureline.bootstrap import Services
 from sureline.cli.answer_first import answer
-from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.options import ByOption, CsvOption, JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import print_csv, print_json, print_table, say
 from sureline.cli.review_bulk import bulk
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
@@ -60,6 +61,7 @@ def list_(
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """List what waits, in the order in which it is to be worked on."""
     wanted = Wanted(slices=tuple(slice_key or ()), is_open=not over)
@@ -73,6 +75,8 @@ def list_(
     found = on_store(work, store=store, workspace=workspace)
     if as_json:
         print_json({"reviews": [review_json(one) for one in found]})
+    elif as_csv:
+        print_csv(queue_csv(found))
     elif found:
         columns = ("id", "slice", "kind", "state", "deadline", "who")
         print_table("Reviews", columns, [_row(one) for one in found])

@@ -39,6 +39,7 @@ from sureline.web.pages import (
     confident_rejects,
     dashboard,
     decision_page,
+    downloads,
     events,
     inbox,
     incidents_page,
@@ -69,6 +70,7 @@ PAGES: tuple[Page, ...] = (
     *decision_page.PAGES,
     *incidents_page.PAGES,
     *logbook_page.PAGES,
+    *downloads.PAGES,
     *sign_in.PAGES,
     *static_files.PAGES,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from sureline.core.hidden_text import spelled
 from sureline.core.values.notification import Notice, NoticeKind
 
 MOST_TITLE = 140
@@ -17,7 +17,6 @@ MOST_BODY = 2800
 """Slack shows 150 characters of a header and 3,000 of a section."""
 MOST_VALUE = 200
 
-_STEERS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 _MARKUP = str.maketrans({"<": "‹", ">": "›", "[": "⟦", "]": "⟧", "&": "＆", "`": "ˋ"})
 
 
@@ -73,10 +72,7 @@ def item_link(page: str | None, notice: Notice) -> str | None:
 def shown_value(value: Any) -> str:
     """Return an agent's value as text that no channel takes for markup, a link or a command."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    plain = "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _STEERS else char
-        for char in text[: MOST_VALUE * 2]
-    )
+    plain = spelled(text[: MOST_VALUE * 2])
     return _cut(plain.translate(_MARKUP).replace("://", " : // "), MOST_VALUE)
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sureline.bootstrap import drawing
+from sureline.core.hidden_text import spelled
 from sureline.web.pages.assets import asset_path
 from sureline.web.pages.shown_text import brief, marked, shown
 
@@ -34,6 +35,7 @@ def _environment() -> Environment:
     drawing.teach(environment)
     environment.filters |= {
         "shown": shown,
+        "spelled": spelled,
         "marked": marked,
         "brief": brief,
         "as_json": as_json,
