@@ -38,8 +38,10 @@ from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.double_review import SecondLooks
 from sureline.application.review.golden import GoldenSet
 from sureline.application.review.honeypots import Planter
-from sureline.application.review.inbox import Inbox
 from sureline.application.review.inbound import Inbound
+from sureline.application.review.inbox import Inbox
+from sureline.application.review.offers import Offers
+from sureline.application.review.queue_health import QueueHealth
 from sureline.application.review.reviewers import Reviewers
 from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
@@ -192,6 +194,17 @@ class Services:
             keys=self.keys,
             secret_of=variable,
             secret=self.store.secret,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def queue_health(self) -> QueueHealth:
+        """Return what reads how the queue is doing."""
+        return QueueHealth(
+            reviews=self.store.reviews,
+            flow=self.store.queue_flow,
+            offers=Offers(policies=self.policies),
             clock=self.clock,
             workspace=self.workspace,
         )

@@ -20,6 +20,7 @@ from sureline.cli.answer_first import answer
 from sureline.cli.options import ByOption, CsvOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_csv, print_json, print_table, say
 from sureline.cli.review_bulk import bulk
+from sureline.cli.review_health import health
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
 from sureline.core.values.outcome import Action
@@ -230,6 +231,7 @@ def undo(
 
 
 review_app.command("bulk")(bulk)
+review_app.command("health")(health)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from sureline.adapters.storage.planted_step import (
     forget_planted,
     is_planted,
 )
+from sureline.adapters.storage.queue_flow_rows import FlowCounter
 from sureline.adapters.storage.review_rows import (
     COLUMNS,
     queue_counts,
@@ -59,14 +60,17 @@ def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
     counts: Counter[tuple[str, ...]] = Counter()
     rows: list[tuple[Any, ...]] = []
     told: list[Notice] = []
+    flow = FlowCounter()
     for before, after in changes:
         rows.append(row_of(after))
         told += [one for one in notices(before, after) if not _is_secret(transaction, one)]
+        flow.add(before, after)
         counts[_counted(after)] += 1
         if before is not None:
             counts[_counted(before)] -= 1
     transaction.run_many(_PUT, rows)
     transaction.run_many(_ADD_COUNTS, [(*key, count) for key, count in counts.items() if count])
+    flow.put(transaction)
     put_notices(transaction, told)
 
 

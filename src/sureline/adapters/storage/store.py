@@ -20,6 +20,7 @@ from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
 from sureline.adapters.storage.provenance import SqlProvenance
+from sureline.adapters.storage.queue_flow import SqlQueueFlow
 from sureline.adapters.storage.recalls import SqlRecalls
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
@@ -42,6 +43,7 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     reviews: SqlReviews
+    queue_flow: SqlQueueFlow
     inbox: SqlInbox
     views: SqlSavedViews
     planted: SqlPlanted
@@ -97,6 +99,7 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
+        queue_flow=SqlQueueFlow(database),
         inbox=SqlInbox(database),
         views=SqlSavedViews(database),
         planted=SqlPlanted(database),

@@ -9,6 +9,7 @@ from sureline.application.ports.reviews import Wanted
 from sureline.core.review.groups import least_levels
 from sureline.core.values.groups import Groups
 from sureline.core.values.person import person_of
+from sureline.core.values.policy import Policy
 from sureline.errors import SurelineError
 
 
@@ -28,7 +29,12 @@ class Offers:
 
     async def groups(self) -> Groups:
         """Return the groups; none where no policy can be used, so that everybody sees all."""
+        policy = await self.policy()
+        return {} if policy is None else policy.groups
+
+    async def policy(self) -> Policy | None:
+        """Return the policy that holds, None where none can be used."""
         try:
-            return (await self.policies.latest()).groups
+            return await self.policies.latest()
         except SurelineError:
-            return {}
+            return None

@@ -81,6 +81,19 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
     )
     op.create_table(
+        "queue_days",
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("day", sa.BigInteger, nullable=False),
+        sa.Column("slice_key", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("flow", sa.Text, nullable=False),
+        sa.Column("waited", sa.Integer, nullable=False),
+        sa.Column("count", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint(
+            "workspace", "day", "slice_key", "kind", "flow", "waited", name="pk_queue_days"
+        ),
+    )
+    op.create_table(
         "review_lines",
         sa.Column("workspace", sa.Text, nullable=False),
         sa.Column("id", sa.Text, nullable=False),
