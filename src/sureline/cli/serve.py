@@ -71,7 +71,7 @@ def serve(
                 say(asyncio.run(_first_key(services)))
                 note("this is the first admin key; it is shown this once: keep it now")
             if company is not None:
-                note(asyncio.run(_company_note(services, company)))
+                note(asyncio.run(company_note(services, company)))
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
             with (
@@ -90,7 +90,7 @@ async def _has_no_key(services: Services) -> bool:
     return all(key.revoked_at is not None for key in keys)
 
 
-async def _company_note(services: Services, company: CompanySignIn) -> str:
+async def company_note(services: Services, company: CompanySignIn) -> str:
     """Say who comes in how, and who could be two of four eyes."""
     said = (
         f"people sign in by the header {company.header} from {', '.join(sorted(company.proxies))}"
