@@ -55,8 +55,9 @@ class ReviewRules:
     with a new deadline; then it expires. A claim holds for `lease` without a heartbeat. A verdict
     can be taken back for `undo`. `approvals` is how many different people must approve.
     `not_by` are people to whom it is not offered, for they have seen it before. With `answer_first`
-    the output is shown to those only who have said before what is right. `hours` are those in which the deadline counts, by
-    level; the last of them holds from there on, and without any it counts on the clock.
+    the output is shown to those only who have said before what is right. `hours` are those in
+    which the deadline counts, by level; the last of them holds from there on, and without any it
+    counts on the clock.
     """
 
     deadline: timedelta = timedelta(days=1)
