@@ -26,7 +26,7 @@ from sureline.core.values.review import ReviewKind
 Row = tuple[Any, ...]
 
 FOREVER = 2**63 - 1
-FIRST_PART = 50
+FIRST_PART = 128
 """How many rows are read together at first; what comes before a later part is walked over again."""
 ALONE, AMONG_OTHERS = 10, 2
 """How much larger the next part is: of one run all may be needed, of one among many a few rows."""
