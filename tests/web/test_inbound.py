@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -350,6 +353,22 @@ def test_a_large_body_is_refused_before_it_is_complete(chat: Chat) -> None:
     body = b'{"output": "' + b"x" * (3 * 1024 * 1024) + b'"}'
     answer = chat.send(body, chat.headers(b"", "msg"))
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+def test_unsigned_bodies_take_nothing_from_agents(chat: Chat) -> None:
+    """What waits to be complete has a budget of its own: when it is used up, agents go on."""
+    head = "".join(f"{name}: {text}\r\n" for name, text in chat.headers(b"", "msg").items())
+    start = f"POST /v1/inbound/chat HTTP/1.1\r\nhost: x\r\ncontent-length: 2000000\r\n{head}\r\n"
+    address = ("127.0.0.1", urlsplit(chat.served.url).port)
+    with ExitStack() as held:
+        for _ in range(5):
+            one = held.enter_context(socket.create_connection(address))
+            one.sendall(start.encode() + b" " * 1_900_000)
+        large = b" " * 1_000_000
+        tried = (chat.send(large, chat.headers(large, "msg")).status_code for _ in range(100))
+        assert 503 in tried
+        agent = chat.served.decide(slice_key="replies", output="x" * 1_000_000)
+        assert agent.status_code == 201
 
 
 def test_deliveries_of_one_address_are_limited(chat: Chat) -> None:

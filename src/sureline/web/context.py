@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from sureline.application.calibration_report import CalibrationReport
@@ -25,6 +25,7 @@ SIGN_INS_PER_SECOND, SIGN_INS_AT_ONCE = 1.0, 60.0
 """Of one address; behind a proxy all people share one."""
 INBOUND_PER_SECOND, INBOUND_AT_ONCE = 50.0, 500.0
 """Deliveries of one address, signed or not."""
+INBOUND_BUFFERED = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class ServerContext:
     sign_ins: RateLimit
     inbound: RateLimit
     bodies: BodyReader
+    inbound_bodies: BodyReader
+    """Whoever sends these is known only by their bytes: they get a budget of their own."""
     deciding: Seats
     waiting: Seats
     long_work: Seats
@@ -71,6 +74,9 @@ class ServerContext:
                 services.clock, per_second=INBOUND_PER_SECOND, burst=INBOUND_AT_ONCE
             ),
             bodies=BodyReader(settings),
+            inbound_bodies=BodyReader(
+                replace(settings, buffered_bytes=min(settings.buffered_bytes, INBOUND_BUFFERED))
+            ),
             deciding=Seats(settings.deciding),
             waiting=Seats(settings.waiting),
             long_work=Seats(1),

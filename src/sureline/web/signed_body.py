@@ -33,7 +33,7 @@ async def signed_body(
     )
     if not signed.is_of_now(context.services.clock.now()) or not signed.signatures:
         raise NotSigned(NOT_SIGNED)
-    return replace(signed, body=await context.bodies.unread(headers, receive))
+    return replace(signed, body=await context.inbound_bodies.unread(headers, receive))
 
 
 def _text(headers: Mapping[bytes, bytes], name: bytes) -> str:
