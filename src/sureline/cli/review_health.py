@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
@@ -59,7 +60,7 @@ def _figures(row: QueueRow, report: QueueReport) -> tuple[Any, ...]:
     load = row.load
     return (
         load.open,
-        "" if row.oldest is None else span((report.at - row.oldest).total_seconds()),
+        "" if row.oldest is None else span(report.at - row.oldest),
         f"{load.arrivals_a_day:.1f}",
         Shaded(f"{load.verdicts_a_day:.1f}", "bold red" if row.overload else ""),
         row.in_a_week,
@@ -69,10 +70,11 @@ def _figures(row: QueueRow, report: QueueReport) -> tuple[Any, ...]:
     )
 
 
-def span(seconds: float | None) -> str:
+def span(length: timedelta | None) -> str:
     """Say how long something took, in its largest unit; empty where that is not known."""
-    if seconds is None:
+    if length is None:
         return ""
+    seconds = length.total_seconds()
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"

@@ -68,7 +68,7 @@ async def test_the_health_of_a_queue_names_slice_and_lever(tmp_path: Path) -> No
     load = row.load
     assert (row.name, load.arrived, load.decided, load.open) == ("replies", 12, 4, 8)
     assert row.p50 == row.p95 is not None
-    assert 3600 <= row.p50 < 3600 * 1.42
+    assert timedelta(hours=1) <= row.p50 < timedelta(hours=1.42)
     assert report.warnings == ()
     clock.advance(timedelta(days=1))
     await services.desk.settle()

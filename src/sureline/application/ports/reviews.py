@@ -28,12 +28,14 @@ class Wanted:
     """Which items are meant: of these slices (empty: of all), of these kinds, open or over.
 
     Of the slices in `least`, open items are meant from so many steps up on; None: none of them.
+    With `across` they were asked for whatever group works on them.
     """
 
     slices: tuple[str, ...] = ()
     kinds: tuple[ReviewKind, ...] = tuple(ReviewKind)
     is_open: bool = True
     least: Mapping[str, int | None] = field(default_factory=dict)
+    across: bool = False
 
     def has(self, slice_key: str, level: int) -> bool:
         """Tell whether items of a slice are meant that have gone so many steps up."""

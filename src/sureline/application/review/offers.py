@@ -23,7 +23,9 @@ class Offers:
     policies: PolicyBook
 
     async def narrowed(self, by: str, wanted: Wanted) -> Wanted:
-        """Return what of `wanted` is offered to a person."""
+        """Return what of `wanted` is offered to a person; what they name themselves stays."""
+        if wanted.across:
+            return wanted
         least = least_levels(await self.groups(), person_of(by))
         return replace(wanted, least=least) if least else wanted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -32,6 +32,7 @@ class QueueRow:
 
     `oldest` is when the longest waiting item was opened. `waits` are counts of verdicts by class
     of waiting (core/values/queue_flow.py). `overload` None: people can keep up, or it is a group.
+    `is_current` says that it is a slice of the current policy.
     """
 
     name: str
@@ -41,16 +42,17 @@ class QueueRow:
     oldest: datetime | None
     waits: Mapping[int, int]
     overload: Overload | None = None
+    is_current: bool = False
 
     @property
-    def p50(self) -> int | None:
-        """Return within how many seconds of opening half of the verdicts came."""
-        return quantile(self.waits, 0.5)
+    def p50(self) -> timedelta | None:
+        """Return how soon after opening half of the verdicts came."""
+        return _quantile(self.waits, 0.5)
 
     @property
-    def p95(self) -> int | None:
-        """Return within how many seconds of opening 95 % of the verdicts came."""
-        return quantile(self.waits, 0.95)
+    def p95(self) -> timedelta | None:
+        """Return how soon after opening 95 % of the verdicts came."""
+        return _quantile(self.waits, 0.95)
 
     @property
     def in_a_week(self) -> int:
@@ -78,6 +80,12 @@ class QueueReport:
     at: datetime
     slices: tuple[QueueRow, ...]
     groups: tuple[QueueRow, ...]
+
+    def seen(self, may_see: Callable[[str], bool]) -> QueueReport:
+        """Return the slices that somebody may see, and the groups if they may see all."""
+        slices = tuple(one for one in self.slices if may_see(one.name))
+        groups = self.groups if len(slices) == len(self.slices) else ()
+        return replace(self, slices=slices, groups=groups)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -130,6 +138,11 @@ class QueueHealth:
         )
 
 
+def _quantile(waits: Mapping[int, int], share: float) -> timedelta | None:
+    seconds = quantile(waits, share)
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
 def _of(found: Iterable[Any], keys: set[str]) -> list[Any]:
     return [one for one in found if one.slice_key in keys]
 
@@ -180,6 +193,7 @@ def _figures(
         escalated=sum(one.count for one in waiting if one.state is ReviewState.ESCALATED),
         oldest=oldest,
         waits=waits,
+        is_current=of_slice is not None,
     )
 
 
@@ -219,8 +233,12 @@ def queue_json(report: QueueReport) -> dict[str, Any]:
     }
 
 
+def _seconds(span: timedelta | None) -> float | None:
+    return None if span is None else span.total_seconds()
+
+
 def _row_json(row: QueueRow) -> dict[str, Any]:
-    load, wait = row.load, row.load.wait
+    load = row.load
     return {
         "name": row.name,
         "group": row.group,
@@ -235,9 +253,9 @@ def _row_json(row: QueueRow) -> dict[str, Any]:
         "arrivals_a_day": load.arrivals_a_day,
         "verdicts_a_day": load.verdicts_a_day,
         "in_a_week": row.in_a_week,
-        "next_waits_seconds": None if wait is None else wait.total_seconds(),
-        "verdict_p50_seconds": row.p50,
-        "verdict_p95_seconds": row.p95,
+        "next_waits_seconds": _seconds(load.wait),
+        "verdict_p50_seconds": _seconds(row.p50),
+        "verdict_p95_seconds": _seconds(row.p95),
         "overload": None
         if row.overload is None
         else {

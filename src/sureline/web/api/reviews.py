@@ -48,10 +48,21 @@ OVER = QueryNumber(
 )
 
 
+OFFERED = QueryNumber(
+    name="offered",
+    about="1 returns only what the groups work on that the key's holder is in.",
+    default=0.0,
+    least=0.0,
+    most=1.0,
+)
+
+
 async def page(call: Call) -> Reply:
     """Return a page of the queue, of the slices that the key may see."""
     desk = call.context.services.desk
     wanted = Wanted(slices=call.key.slices, is_open=not OVER.read(call))
+    if OFFERED.read(call):
+        wanted = await desk.offered(call.key.name, wanted)
     found = await desk.page(wanted, limit=int(LIMIT.read(call)), offset=int(OFFSET.read(call)))
     counts = await desk.counts()
     return Reply.json(
@@ -221,7 +232,7 @@ OPERATIONS = (
         about="Return what waits for a person, in the order in which it is to be worked on.",
         run=page,
         roles=READERS,
-        query=(LIMIT, OFFSET, OVER),
+        query=(LIMIT, OFFSET, OVER, OFFERED),
         answers={200: Answer("A page of the queue.", QueueShape)},
         problems=frozenset({422}),
     ),

@@ -131,6 +131,7 @@ async def show(visit: Visit) -> Reply:
     ]
     counts = [one for one in await services.desk.counts() if may_see(key, one.slice_key)]
     health = await services.opinion_health.read()
+    flow = (await services.queue_health.read()).seen(lambda name: may_see(key, name))
     rows = [
         SliceRow(
             now=one,
@@ -148,6 +149,7 @@ async def show(visit: Visit) -> Reply:
         route_names=list(Route),
         lately=lately(days, now),
         queue=queue_health(counts),
+        flow=flow,
         switches=[one for one in await switches_seen(services, key) if one.on],
         opinions=[
             (one, share_of(one.failures), share_of(one.disagreements))

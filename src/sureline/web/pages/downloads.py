@@ -11,6 +11,7 @@ from sureline.web.pages.apart import apart
 from sureline.web.pages.filters import Filters
 from sureline.web.pages.guarded import GUARDED
 from sureline.web.pages.logbook_page import days_of
+from sureline.web.pages.offered import wanted_of
 from sureline.web.pages.page import Page, Visit
 from sureline.web.reply import Reply
 
@@ -24,7 +25,7 @@ async def queue(visit: Visit) -> Reply:
     services, key = visit.context.services, visit.signed_in.key
     filters, now = Filters.of(visit.query), services.clock.now()
     found = await services.inbox.page(
-        filters.wanted(key), filters.sought(key.name, now), limit=MOST, offset=0
+        await wanted_of(visit, filters), filters.sought(key.name, now), limit=MOST, offset=0
     )
     items = [transitions.settle(one, now) for one in found.items]
     return _file("queue", queue_csv(items, found.lines))

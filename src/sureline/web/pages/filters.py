@@ -18,6 +18,7 @@ KINDS = tuple(one.value for one in ReviewKind)
 STAKES = {one.value: one.value.replace("_", " ") for one in Stakes}
 STATES = {"mine": "mine", "claimed": "claimed by somebody", "up": "a step up"}
 DUE = {"1": "within 1 hour", "4": "within 4 hours", "24": "within a day"}
+WHOSE = ("group",)
 """What there is to choose from, with its words."""
 
 LONGEST = 200
@@ -40,6 +41,7 @@ class Filters:
     due: str = ""
     reason: str = ""
     over: str = ""
+    whose: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Self:
@@ -53,6 +55,7 @@ class Filters:
             due=_one_of(given, "due", DUE),
             reason=given.get("reason", "").strip().replace(" ", "_")[:LONGEST],
             over="1" if given.get("over") else "",
+            whose=_one_of(given, "whose", WHOSE),
         )
 
     @classmethod
@@ -82,6 +85,7 @@ class Filters:
             slices=(self.slice,) if may else key.slices,
             kinds=(ReviewKind(self.kind),) if self.kind else tuple(ReviewKind),
             is_open=not self.over,
+            across=bool(may),  # who names a slice helps out there
         )
 
     def sought(self, name: str, now: datetime) -> Sought:

@@ -12,6 +12,7 @@ from sureline.web.pages.filters import DUE, KINDS, STAKES, STATES, Filters
 from sureline.web.pages.following import item_address, next_of, opened
 from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.notice import notice_of
+from sureline.web.pages.offered import OF_GROUP, is_in_group, wanted_of
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS
 from sureline.web.pages.tabs import saved_views, tabs_of
@@ -28,6 +29,8 @@ async def inbox(visit: Visit) -> Reply:
     if first is not None and not set(visit.query) - {"done"}:
         done = [f"done={visit.query['done']}"] if "done" in visit.query else []
         return redirect(f"/?{'&'.join([first.filter or 'all=1', *done])}")
+    if not visit.query and await is_in_group(visit):
+        return redirect(f"/?{OF_GROUP.query}")
     services, key = visit.context.services, visit.signed_in.key
     filters = Filters.of(visit.query)
     visit = replace(visit, query={**visit.query, "in": filters.query})
@@ -36,7 +39,7 @@ async def inbox(visit: Visit) -> Reply:
         return redirect(item_address(visit, named.id))
     now, offset = services.clock.now(), visit.number("offset")
     found = await services.inbox.page(
-        filters.wanted(key), filters.sought(key.name, now), limit=PAGE, offset=offset
+        await wanted_of(visit, filters), filters.sought(key.name, now), limit=PAGE, offset=offset
     )
     seen = [transitions.settle(one, now) for one in found.items]
     items = seen if filters.over else [one for one in seen if one.state.is_open]

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from sureline.application.ports.inbox import FoundCount
 from sureline.application.ports.reviews import QueueCount
 from sureline.application.ports.saved_views import SavedView
+from sureline.core.values.review import ReviewState
 from sureline.web.pages.filters import Filters
+from sureline.web.pages.offered import OF_GROUP, is_in_group, wanted_of
 from sureline.web.pages.page import Visit
 
 MOST_COUNTED = 99
+UP = 1_000
+"""More steps up than there are: counts tell only whether something went up at all."""
 FRESH_SECONDS, KEPT_SECONDS = 5.0, 60.0
 """How old a count may be: of a tab that is counted anew, and of one on a page that is opened."""
 EVERYTHING, MINE = Filters(), Filters(state="mine")
@@ -53,6 +57,7 @@ async def tabs_of(
     known: list[tuple[str, Filters, SavedView | None]] = [
         ("All", EVERYTHING, None),
         ("Mine", MINE, None),
+        *([("My groups", OF_GROUP, None)] if await is_in_group(visit) else []),
         *((one.name, Filters.read(one.filter), one) for one in views),
     ]
     return [
@@ -71,17 +76,17 @@ async def _count(
     visit: Visit, filters: Filters, counts: Sequence[QueueCount], *, anew: bool
 ) -> FoundCount | None:
     services, key = visit.context.services, visit.signed_in.key
-    wanted, sought = filters.wanted(key), filters.sought(key.name, services.clock.now())
+    wanted, sought = await wanted_of(visit, filters), filters.sought(key.name, services.clock.now())
     if sought.is_anything:
         found = sum(
             one.count
             for one in counts
-            if (not wanted.slices or one.slice_key in wanted.slices)
+            if wanted.has(one.slice_key, UP if one.state is ReviewState.ESCALATED else 0)
             and one.kind in wanted.kinds
             and one.state.is_open is wanted.is_open
         )
         return FoundCount(count=found, is_whole=True)
-    about = (key.slices, filters.query, key.name if sought.held_by else "")
+    about = (key.slices, filters.query, key.name if sought.held_by or filters.whose else "")
     if filters.is_costly:
         seconds = FRESH_SECONDS if anew else KEPT_SECONDS
         known = visit.context.view_counts.get(about, seconds=seconds)
