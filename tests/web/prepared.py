@@ -24,8 +24,13 @@ WIDE_POLICY = f"""\
     weights: {{verification: 1}}
     output: {{json_schema: {{type: object}}}}
     hypothesis: {{auto: 0.85, reject: 0.55, allow_uncertified: true, starts: {MOMENT.date()}}}
+inbound:
+  - {{name: chat, secret_from: CHAT_SECRET, reviewers: {{U1: Ada}}}}
 """
 """A policy under which every operation has something to work on."""
+
+TO_BE_SIGNED = dict.fromkeys(("webhook-id", "webhook-timestamp", "webhook-signature"), "to be made")
+"""Headers in whose place their values are put by who knows the bytes that are sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,7 @@ class Prepared:
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -77,6 +83,12 @@ class World:
         """Return an item that the reviewer has, and the digest of what it shows."""
         review_id = self.asked()
         return review_id, str(self.act(review_id, "claim")["digest"])
+
+    def waiting(self) -> tuple[str, str]:
+        """Return an item that nobody has, and the digest of what it shows."""
+        review_id = self.asked()
+        shown = self.served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()
+        return review_id, str(shown["review"]["digest"])
 
     def decided(self) -> str:
         """Return an item whose verdict can still be taken back."""
@@ -126,6 +138,12 @@ def _bulk(world: World) -> Prepared:
     return Prepared(role=REVIEWER, body={"action": "reject", "items": rows})
 
 
+def _from_chat(world: World) -> Prepared:
+    review_id, digest = world.waiting()
+    said = {"review_id": review_id, "digest": digest, "action": "approve", "reviewer": "U1"}
+    return Prepared(role=None, path={"source": "chat"}, body=said, headers=TO_BE_SIGNED)
+
+
 def _read(path: str = "", **query: Any) -> Prepared:
     return Prepared(role=AUDITOR, path={"id": path} if path else {}, query=query)
 
@@ -162,6 +180,7 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
     "POST /v1/reviews/{id}/escalate": _of_claimed,
     "POST /v1/reviews/{id}/skip": _of_claimed,
     "POST /v1/reviews/{id}/undo": lambda world: _of_item(world.decided()),
+    "POST /v1/inbound/{source}": _from_chat,
     "GET /v1/incidents": lambda world: _read(limit=5, offset=0, all=1),
     "POST /v1/incidents/{id}/close": lambda world: Prepared(
         role=ADMIN, path={"id": world.incident()}, body={"note": "paid back"}

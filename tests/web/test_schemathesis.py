@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,16 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from requests.auth import AuthBase
 from schemathesis import Case, GenerationMode
-from schemathesis.specs.openapi.checks import negative_data_rejection
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from sureline.web.app import OPERATIONS
 from sureline.web.operation import Operation
 from sureline.web.settings import ServerSettings
-from tests.web.prepared import PREPARED, WIDE_POLICY, Prepared, World
+from tests.receivers import SECRET
+from tests.web.chatting import signature
+from tests.web.prepared import PREPARED, TO_BE_SIGNED, WIDE_POLICY, Prepared, World
 from tests.web.served import ADMIN, Served, serve
 
 pytestmark = pytest.mark.slow
@@ -32,8 +36,26 @@ HARMLESS = ServerSettings(longest_wait=1e-9)
 ACCEPTED = ["2xx", "403", "404", "409", "422"]
 """Well formed is not yet possible: an unknown slice, a policy with a slip, an item that is done."""
 
-NAMES = frozenset({"slice_key", "decision_id", "digest", "items"})
+NAMES = frozenset({"slice_key", "decision_id", "digest", "items", "review_id", "reviewer"})
 """Fields of bodies that name something that must exist."""
+
+
+@dataclass(slots=True)
+class _Signing(AuthBase):
+    """Signs the bytes that are sent, where the headers of a signature say anything."""
+
+    served: Served
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if all(request.headers.get(name) for name in TO_BE_SIGNED):
+            given = request.body or b""
+            body = given.encode() if isinstance(given, str) else given
+            delivery, now = f"msg_{next(self.numbers)}", self.served.clock.now()
+            request.headers["webhook-id"] = delivery
+            request.headers["webhook-timestamp"] = str(int(now.timestamp()))
+            request.headers["webhook-signature"] = signature(SECRET, delivery, now, body)
+        return request
 
 
 @dataclass(slots=True)
@@ -47,8 +69,11 @@ class Asked:
     def send(self, case: Case[Any], prepared: Prepared, *, mixed: bool = False) -> int:
         """Make a request with the prepared key, check the answer, and return its status.
 
-        What was `mixed` may have become right, so it need not be refused.
+        What was `mixed` may have become right, so it need not be refused. What is signed comes from
+        a source: one that nobody named is refused, however well formed its name is.
         """
+        refused = [negative_data_rejection] if mixed else []
+        unknown = [] if mixed or not prepared.headers else [positive_data_acceptance]
         headers = {}
         if prepared.role is not None:
             headers["Authorization"] = f"Bearer {self.world.served.keys[prepared.role]}"
@@ -56,7 +81,7 @@ class Asked:
             self.world.served.url,
             session=self.session,
             headers=headers,
-            excluded_checks=[negative_data_rejection] if mixed else None,
+            excluded_checks=[*refused, *unknown],
         )
         return int(answer.status_code)
 
@@ -65,8 +90,10 @@ class Asked:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server on a store of its own."""
     folder: Path = tmp_path_factory.mktemp("store")
-    with serve(folder, HARMLESS, policy=WIDE_POLICY) as one:
-        yield one
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("CHAT_SECRET", SECRET)
+        with serve(folder, HARMLESS, policy=WIDE_POLICY) as one:
+            yield one
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +106,7 @@ def asked(served: Served) -> Iterator[Asked]:
     project.generation.with_security_parameters = False  # who may is the matter of test_access
     schema = schemathesis.openapi.from_url(f"{served.url}/openapi.json", config=config)
     with requests.Session() as session:
+        session.auth = _Signing(served)
         yield Asked(world=World(served=served), schema=schema, session=session)
 
 
@@ -166,7 +194,8 @@ def _exactly(operation: Any, prepared: Prepared) -> Case[Any]:
     """Return the prepared request."""
     body = {"body": prepared.body, "media_type": "application/json"} if prepared.body else {}
     path, query = dict(prepared.path), dict(prepared.query)
-    made: Case[Any] = operation.Case(path_parameters=path, query=query, **body)
+    headers = dict(prepared.headers)
+    made: Case[Any] = operation.Case(path_parameters=path, query=query, headers=headers, **body)
     return made
 
 

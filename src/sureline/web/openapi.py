@@ -23,12 +23,16 @@ _SIGNATURE = tuple(
         "in": "header",
         "required": True,
         "description": about,
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": pattern},
     }
-    for name, about in (
-        ("webhook-id", "The delivery's id, the same when it is sent again; no full stop in it."),
-        ("webhook-timestamp", "When it was signed, in seconds since 1970."),
-        ("webhook-signature", "`v1,` and base64, as Standard Webhooks says."),
+    for name, pattern, about in (
+        (
+            "webhook-id",
+            "^[A-Za-z0-9_:@/+=-]{1,200}$",
+            "The delivery's id, the same when it is sent again.",
+        ),
+        ("webhook-timestamp", "^[0-9]{1,11}$", "When it was signed, in seconds since 1970."),
+        ("webhook-signature", "^v1,", "`v1,` and base64, as Standard Webhooks says."),
     )
 )
 
