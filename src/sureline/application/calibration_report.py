@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
+from sureline.application.label_precision import LabelPrecision
 from sureline.application.mistakes import Mistakes
 from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.report import Curve
@@ -71,7 +72,8 @@ class SliceReport:
     what is automated now, `sentence` says what the labels prove or lack. `before` is the composite
     on all labels that are a fair sample, `after` the calibrated value on labels that the map has
     not seen, None where there is no map. `right` counts correct labels of that sample, `approved`
-    people's answers to drafts; `reviewed` is what these amount to where people miss errors;
+    people's answers to drafts; `reviewed` is what these amount to where people miss errors,
+    `precision` that of what acts or could act alone, with and without the errors that are missed;
     `labels` counts by origin. `opinions` is what the labels say of judges and evaluators. `watch`
     is None where nobody watched.
     """
@@ -98,6 +100,7 @@ class SliceReport:
     right: Share
     approved: Share
     reviewed: CorrectedPrecision
+    precision: LabelPrecision
     routes: RouteRates
     mistakes: Mistakes
     clusters: RejectedClusters
@@ -107,7 +110,7 @@ class SliceReport:
     @property
     def reviewed_sentence(self) -> str:
         """Return what people's answers state, and what they amount to."""
-        return reviewed_sentence(self.reviewed)
+        return reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

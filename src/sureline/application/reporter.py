@@ -13,8 +13,10 @@ from sureline.application.calibration_report import (
     Scores,
     SliceReport,
 )
+from sureline.application.counted_labels import CountedLabels
 from sureline.application.current import Current, current_of
 from sureline.application.holding import holding
+from sureline.application.label_precision import LabelPrecision
 from sureline.application.mistakes import MistakeReader
 from sureline.application.model_words import model_notes
 from sureline.application.models_seen import models_seen
@@ -41,7 +43,6 @@ from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
 from sureline.core.learning.offers import offers
 from sureline.core.learning.suggestions import Suggestion, suggest
-from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
 from sureline.core.statistics.noisy_labels import corrected_precision
@@ -85,8 +86,9 @@ class Reporter:
         for one in calibration.slices:
             key = one.slice_key
             current = current_of(policy, key, certificates.get(key), stored, seen)
-            sources = await self._read(current, one, days, watches.get(key), activate)
-            slices.append(await self._slice(sources, policy))
+            labels = calibration.labels[key]
+            sources = await self._read(current, one, labels, days, watches.get(key), activate)
+            slices.append(await self._slice(sources, policy, labels.excluded))
         return CalibrationReport(
             at=watched.at,
             workspace=calibration.workspace,
@@ -102,6 +104,7 @@ class Reporter:
         self,
         current: Current,
         one: SliceCalibration,
+        labels: CountedLabels,
         days: Sequence[RouteDay],
         watch: SliceWatch | None,
         activate: str | None,
@@ -113,27 +116,16 @@ class Reporter:
             measurement=measurement,
             calibrated=one,
             threshold=current.threshold(slice_policy.stakes, now),
-            labels=await self.ledger.label_counts(
-                self.recalibrator.workspace,
-                key,
-                measurement,
-                since_week=week_number(day_number(now) - slice_policy.window_days),
-            ),
+            labels=labels.rows,
             scores=await self.ledger.score_counts(self.recalibrator.workspace, key, measurement),
             days=[day for day in days if day.slice_key == key],
             watch=watch,
             now=now,
             activate=activate,
-            detection=await self._detection(key),
+            measured=labels.measured,
         )
 
-    async def _detection(self, slice_key: str) -> Detection:
-        """Return how many planted errors people noticed in a slice."""
-        reviewers = self.recalibrator.reviewers
-        found = None if reviewers is None else await reviewers.detection(slice_key)
-        return found or Detection.of_nothing()
-
-    async def _slice(self, of: SliceSources, whole: Policy) -> SliceReport:
+    async def _slice(self, of: SliceSources, whole: Policy, excluded: int) -> SliceReport:
         one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
         since = of.now - timedelta(days=policy.window_days)
         mistakes = await MistakeReader(ledger=self.ledger, workspace=workspace).read(
@@ -167,7 +159,10 @@ class Reporter:
             labels=one.labels,
             right=facts.right,
             approved=facts.approved,
-            reviewed=corrected_precision(facts.approved.part, facts.approved.whole, of.detection),
+            reviewed=corrected_precision(
+                facts.approved.part, facts.approved.whole, of.measured.used
+            ),
+            precision=LabelPrecision.of(facts, of.measured, excluded),
             routes=route_rates(of.days),
             mistakes=mistakes,
             clusters=await clusters.read(one.slice_key, policy),

@@ -19,6 +19,7 @@ from sureline.core.learning.slice_facts import Band, Share, SliceFacts
 from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import BINS, edge, edges_of
 from sureline.core.statistics.calibration import Unfitted
+from sureline.core.statistics.measured_detection import MeasuredDetection
 from sureline.core.statistics.tally import Tally
 from sureline.core.values.certificate import Scale, Uncertified
 from sureline.core.values.label_count import LabelCount
@@ -37,8 +38,8 @@ SELF_REPORT = "self_report"
 class SliceSources:
     """One slice's policy, counts and calibration, and the threshold in force.
 
-    `activate` is the calibration that could be made current, None where it is. `detection` is how
-    many planted errors people noticed.
+    `activate` is the calibration that could be made current, None where it is. `measured` is how
+    many planted errors the people whose labels count noticed.
     """
 
     policy: SlicePolicy
@@ -51,7 +52,7 @@ class SliceSources:
     watch: SliceWatch | None
     now: datetime
     activate: str | None
-    detection: Detection = field(default_factory=Detection.of_nothing)
+    measured: MeasuredDetection = field(default_factory=MeasuredDetection.of_nothing)
 
 
 def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
@@ -74,7 +75,7 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         ),
         corrections=mistakes.corrections,
         corrected=mistakes.corrected,
-        honeypots=_honeypots(of.detection),
+        honeypots=_honeypots(of.measured.own),
         tripped=_tripped(of.watch),
         labels_missing=missing,
         human_only=of.policy.mode is Mode.HUMAN_ONLY,

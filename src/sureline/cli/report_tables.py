@@ -110,6 +110,7 @@ def _show_slice(one: SliceReport) -> None:
     )
     labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
     say(f"labels: {labels or 'none'}")
+    say(one.precision.sentence)
     say(one.reviewed_sentence)
     show_opinions(one.opinions)
     _show_guard(one.watch)

@@ -16,6 +16,7 @@ from sureline.adapters.storage.outbox_rows import notices
 from sureline.adapters.storage.planted_rows import planted_answers
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import heads
+from sureline.application.calibration_report import report_json
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.reviews import Wanted
@@ -258,7 +259,7 @@ def test_old_answers_are_forgotten(desk: Desk) -> None:
     desk.submit(16)
     desk.sweep()
     desk.say(desk.honeypots()[0].id, Action.APPROVE, by="bob")
-    assert desk.run(desk.services.reviewers.detection("replies")).shown == 1
+    assert desk.run(desk.services.reviewers.counting()).measured("replies").own.shown == 1
     desk.clock.advance(timedelta(days=91))
     desk.sweep()
     assert desk.run(desk.services.reviewers.everybody()).reviewers == ()
@@ -341,7 +342,7 @@ def test_a_reviewer_who_approves_everything_is_named_within_fifty_items() -> Non
     assert done <= 50
     lazy = next(one for one in report.reviewers if one.name == "lazy")
     assert lazy.work.streak == lazy.work.items
-    assert desk.run(desk.services.reviewers.inattentive()) == {"lazy": ()}
+    assert desk.run(desk.services.reviewers.counting()).unseen == {"lazy": ()}
     own = desk.run(desk.services.reviewers.only("past"))
     assert [one.name for one in own.reviewers] == ["past"]
     desk.close()
@@ -375,12 +376,18 @@ def test_labels_of_who_does_not_look_certify_nothing() -> None:
     assert counted() == 16
     for one in desk.honeypots():
         desk.say(one.id, Action.APPROVE, by="lazy")
-    assert desk.run(desk.services.reviewers.inattentive()) == {"lazy": ()}
+    assert desk.run(desk.services.reviewers.counting()).unseen == {"lazy": ()}
     assert counted() == 8
     (report,) = desk.run(desk.services.reporter.report()).slices
-    assert report.reviewed.detection.caught == 0
-    assert report.reviewed.corrected is None
-    assert "says nothing about precision" in report.reviewed_sentence
+    assert (report.approved.whole, report.reviewed.detection.shown) == (8, 0)
+    assert "not known yet" in report.reviewed_sentence
+    assert report.precision.excluded == 8
+    assert "no planted error has been shown" in report.precision.sentence
+    assert report.sentence.endswith("8 labels of people who were shown not to look do not count.")
+    assert "lazy" not in json.dumps(report_json(desk.run(desk.services.reporter.report())))
+    calibration = desk.run(desk.services.recalibrator.recalibrate())
+    assert calibration.slices[0].verdict.labels_excluded == 8
+    assert calibration.given == {"replies": 16}
     desk.close()
 
 

@@ -158,7 +158,9 @@ async def test_noticed_errors_reach_the_suggestions(world: World) -> None:
     )
     found = {one.slice_key: one for one in (await reporter.report()).slices}
     assert (found["refunds"].reviewed.detection.caught, 20) == (18, 20)
-    assert found["claims"].reviewed.detection.shown == 0
+    claims = found["claims"]
+    assert (claims.reviewed.detection.shown, claims.precision.pooled) == (20, True)
+    assert not found["refunds"].precision.pooled
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sqlalchemy import and_, bindparam, delete, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
-from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
+from sureline.adapters.storage.labels_by import LABELS_BY, counted_by, labels_of
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.place_planted import place
 from sureline.adapters.storage.plant import Planting
@@ -248,8 +248,8 @@ class SqlPlanted:
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int, by: str
     ) -> Sequence[LabelCount]:
         """Return the counted labels that one person gave."""
-        rows = self._database.fetch(LABELS_BY, (workspace, slice_key, measurement_hash, by))
-        return counted_by(rows, since_week)
+        wanted = labels_of(workspace, slice_key, measurement_hash, by)
+        return counted_by(self._database.fetch(LABELS_BY, wanted), since_week, by)
 
     async def golden(self, workspace: str, slice_key: str | None) -> Sequence[GoldenCase]:
         """Return the edits whose payloads are there, oldest first."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.planted import PlantedStore
+from sureline.application.review.counting import Counting, detection_of, judged
 from sureline.core.review.attention import WorkFigures, work_figures
 from sureline.core.review.double_review import by_pair, by_slice
 from sureline.core.review.honeypot import PlantedAnswer
-from sureline.core.statistics.attention import Attention, Detection, attention
+from sureline.core.statistics.attention import Attention, Detection
 from sureline.core.statistics.kappa import Kappa
+from sureline.core.values.person import person_of
 
 KEPT = timedelta(days=90)
 """Figures of single people are kept so long, and no longer (L12)."""
@@ -78,21 +80,10 @@ class Reviewers:
         found = tuple(one for one in await self._reviewers(since) if one.name == name)
         return ReviewersReport(since=since, reviewers=found, by_slice={}, by_pair={})
 
-    async def inattentive(self) -> dict[str, tuple[str, ...]]:
-        """Return who has been shown not to look, with the slices; none: everywhere."""
+    async def counting(self) -> Counting:
+        """Return whose word counts, and what they noticed."""
         since = self.clock.now() - KEPT
-        return {
-            one.name: ()
-            if one.attention.evidence >= one.attention.limit
-            else one.attention.inattentive_in
-            for one in await self._reviewers(since)
-            if one.attention.flagged
-        }
-
-    async def detection(self, slice_key: str) -> Detection:
-        """Return how many known errors people noticed in a slice."""
-        answers = await self.planted.answers(self.workspace, self.clock.now() - KEPT)
-        return _detection([one for one in answers if one.slice_key == slice_key])
+        return Counting.of(await self.planted.answers(self.workspace, since))
 
     async def forget(self) -> int:
         """Delete what is too old to be kept of single people."""
@@ -101,12 +92,12 @@ class Reviewers:
     async def _reviewers(self, since: datetime) -> tuple[Reviewer, ...]:
         answers = await self.planted.answers(self.workspace, since)
         done = await self.planted.done(self.workspace, since)
-        names = sorted({one.by for one in answers} | {one.by for one in done})
+        names = sorted({person_of(one.by) for one in answers} | {person_of(one.by) for one in done})
         return tuple(
             _reviewer(
                 name,
-                [one for one in answers if one.by == name],
-                [one for one in done if one.by == name],
+                [one for one in answers if person_of(one.by) == name],
+                [one for one in done if person_of(one.by) == name],
             )
             for name in names
         )
@@ -117,20 +108,16 @@ def _reviewer(name: str, answers: Sequence[PlantedAnswer], done: Sequence[Any]) 
     return Reviewer(
         name=name,
         work=work_figures(done),
-        attention=attention([(one.slice_key, one.caught) for one in answers]),
+        attention=judged(name, answers),
         slices=tuple(
             SliceWork(
                 slice_key=key,
                 work=work_figures([one for one in done if one.slice_key == key]),
-                detection=_detection([one for one in answers if one.slice_key == key]),
+                detection=detection_of([one for one in answers if one.slice_key == key]),
             )
             for key in keys
         ),
     )
-
-
-def _detection(answers: Sequence[PlantedAnswer]) -> Detection:
-    return Detection(caught=sum(one.caught for one in answers), shown=len(answers))
 
 
 def reviewers_json(report: ReviewersReport) -> dict[str, Any]:
@@ -173,6 +160,7 @@ def _work_json(work: WorkFigures) -> dict[str, Any]:
         "items": work.items,
         "approved": work.approved,
         "median_seconds": work.median_seconds,
+        "p95_seconds": work.p95_seconds,
         "streak": work.streak,
         "longest_streak": work.longest_streak,
     }
