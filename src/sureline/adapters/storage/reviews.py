@@ -19,6 +19,7 @@ from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.reviews import QueueCount, Step, Wanted
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 from sureline.errors import NotFound, StoreCorrupt
 
@@ -150,8 +151,8 @@ def first_free(
 
 def is_for(item: Review, by: str) -> bool:
     """Tell whether an item may be offered to a person."""
-    away = (*item.skipped_by, *item.approvals, *item.rules.not_by)
-    return by not in away and item.submitted_by != by
+    away = (*item.skipped_by, *item.approvals, *item.rules.not_by, item.submitted_by)
+    return not any(same_person(one, by) for one in away)
 
 
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:

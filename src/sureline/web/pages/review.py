@@ -12,10 +12,10 @@ from sureline.core.values.review import Review
 from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound
 from sureline.web.access import check_slice
 from sureline.web.pages.editing import Editing, editing_of
-from sureline.web.pages.following import item_address, next_of, opened
+from sureline.web.pages.following import item_address, list_address, next_of, opened
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS, item_of, policy_of, screen
-from sureline.web.pages.templates import as_json, step
+from sureline.web.pages.templates import as_json
 from sureline.web.reply import Reply
 
 PLAIN = b"text/plain; charset=utf-8"
@@ -53,7 +53,7 @@ async def decide(visit: Visit) -> Reply:
         if left := visit.form.get("leaving"):  # what was in front of whoever goes back to another
             await visit.context.services.inbox.give_back(left, name)
         here = item_address(visit, review_id)
-        return redirect(here if act != "release" else f"/?{visit.view.query}")
+        return redirect(here if act != "release" else list_address(visit))
     return await opened(visit, await next_of(visit), done=review_id)
 
 
@@ -78,19 +78,6 @@ async def _check(visit: Visit) -> None:
     check_slice(visit.signed_in.key, review.slice_key)
     if review.submitted_by == visit.signed_in.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
-
-
-async def _leave(desk: ReviewDesk, visit: Visit, name: str) -> None:
-    """Give back the item that was in front of somebody who has gone back to another one."""
-    left = visit.form.get("leaving")
-    if not left:
-        return
-    try:
-        item = await desk.store.get(desk.workspace, left)
-        if item is not None and item.claimed_by == name:
-            await desk.release(left, name)
-    except Conflict:
-        return  # somebody else has it meanwhile, and nothing is to be given back
 
 
 async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
