@@ -24,6 +24,7 @@ from sureline.web.api import (
     policies,
     recalls,
     reports,
+    reviewers,
     reviews,
     suggestions,
     switches,
@@ -52,6 +53,7 @@ from sureline.web.pages import (
     switch_page,
     views,
 )
+from sureline.web.pages import reviewers as reviewers_page
 from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
 from sureline.web.settings import ServerSettings
@@ -62,6 +64,7 @@ PAGES: tuple[Page, ...] = (
     *events.PAGES,
     *review.PAGES,
     *dashboard.PAGES,
+    *reviewers_page.PAGES,
     *slices.PAGES,
     *calibration_page.PAGES,
     *confident_rejects.PAGES,
@@ -90,6 +93,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *suggestions.OPERATIONS,
     *calibrations.OPERATIONS,
     *reports.OPERATIONS,
+    *reviewers.OPERATIONS,
     *incidents.OPERATIONS,
     *recalls.OPERATIONS,
     *logbook.OPERATIONS,

@@ -10,8 +10,8 @@ from typing import Any
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.review.counting import Counting, detection_of, judged
-from sureline.core.review.attention import WorkFigures, work_figures
-from sureline.core.review.double_review import by_pair, by_slice
+from sureline.core.review.attention import DoneItem, WorkFigures, work_figures
+from sureline.core.review.double_review import TwoAnswers, by_pair, by_slice, with_others
 from sureline.core.review.honeypot import PlantedAnswer
 from sureline.core.statistics.attention import Attention, Detection
 from sureline.core.statistics.kappa import Kappa
@@ -28,15 +28,20 @@ class SliceWork:
     slice_key: str
     work: WorkFigures
     detection: Detection
+    agreement: Kappa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
-    """One person's work of the last 90 days."""
+    """One person's work of the last 90 days.
+
+    `agreement` is how far others, who are not named, said the same of what this one decided, blind.
+    """
 
     name: str
     work: WorkFigures
     attention: Attention
+    agreement: Kappa
     slices: tuple[SliceWork, ...]
 
 
@@ -63,13 +68,13 @@ class Reviewers:
     clock: Clock
     workspace: str
 
-    async def everybody(self) -> ReviewersReport:
-        """Return all figures: for the lead."""
+    async def everybody(self, slices: Sequence[str] = ()) -> ReviewersReport:
+        """Return all figures: for the lead; of some slices for the lead of these."""
         since = self.clock.now() - KEPT
-        pairs = await self.planted.pairs(self.workspace, since)
+        pairs = await self._pairs(since, slices)
         return ReviewersReport(
             since=since,
-            reviewers=await self._reviewers(since),
+            reviewers=await self._reviewers(since, pairs, slices),
             by_slice=by_slice(pairs),
             by_pair=by_pair(pairs),
         )
@@ -77,7 +82,8 @@ class Reviewers:
     async def only(self, name: str) -> ReviewersReport:
         """Return one person's figures: for that person. Who else agrees with them is not told."""
         since = self.clock.now() - KEPT
-        found = tuple(one for one in await self._reviewers(since) if one.name == name)
+        everybody = await self._reviewers(since, await self._pairs(since))
+        found = tuple(one for one in everybody if one.name == name)
         return ReviewersReport(since=since, reviewers=found, by_slice={}, by_pair={})
 
     async def counting(self) -> Counting:
@@ -89,31 +95,47 @@ class Reviewers:
         """Delete what is too old to be kept of single people."""
         return await self.planted.forget(self.workspace, self.clock.now() - KEPT)
 
-    async def _reviewers(self, since: datetime) -> tuple[Reviewer, ...]:
+    async def _pairs(self, since: datetime, slices: Sequence[str] = ()) -> list[TwoAnswers]:
+        found = await self.planted.pairs(self.workspace, since)
+        return [one for one in found if not slices or one.slice_key in slices]
+
+    async def _reviewers(
+        self, since: datetime, pairs: Sequence[TwoAnswers], slices: Sequence[str] = ()
+    ) -> tuple[Reviewer, ...]:
         answers = await self.planted.answers(self.workspace, since)
+        answers = [one for one in answers if not slices or one.slice_key in slices]
         done = await self.planted.done(self.workspace, since)
+        done = [one for one in done if not slices or one.slice_key in slices]
         names = sorted({person_of(one.by) for one in answers} | {person_of(one.by) for one in done})
         return tuple(
             _reviewer(
                 name,
                 [one for one in answers if person_of(one.by) == name],
                 [one for one in done if person_of(one.by) == name],
+                pairs,
             )
             for name in names
         )
 
 
-def _reviewer(name: str, answers: Sequence[PlantedAnswer], done: Sequence[Any]) -> Reviewer:
+def _reviewer(
+    name: str,
+    answers: Sequence[PlantedAnswer],
+    done: Sequence[DoneItem],
+    pairs: Sequence[TwoAnswers],
+) -> Reviewer:
     keys = sorted({one.slice_key for one in answers} | {one.slice_key for one in done})
     return Reviewer(
         name=name,
         work=work_figures(done),
         attention=judged(name, answers),
+        agreement=with_others(name, pairs),
         slices=tuple(
             SliceWork(
                 slice_key=key,
                 work=work_figures([one for one in done if one.slice_key == key]),
                 detection=detection_of([one for one in answers if one.slice_key == key]),
+                agreement=with_others(name, [one for one in pairs if one.slice_key == key]),
             )
             for key in keys
         ),
@@ -144,11 +166,13 @@ def _reviewer_json(one: Reviewer) -> dict[str, Any]:
         "evidence": one.attention.evidence,
         "evidence_needed": one.attention.limit,
         "inattentive_in": list(one.attention.inattentive_in),
+        "agreement": _kappa_json(one.agreement),
         "slices": [
             {
                 "slice_key": each.slice_key,
                 **_work_json(each.work),
                 "honeypots": detection_json(each.detection),
+                "agreement": _kappa_json(each.agreement),
             }
             for each in one.slices
         ],

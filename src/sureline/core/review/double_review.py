@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sureline.core.statistics.kappa import Kappa, cohens_kappa
+from sureline.core.values.person import person_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,13 @@ def by_pair(pairs: Sequence[TwoAnswers]) -> dict[tuple[str, str], Kappa]:
         name: agreement([one for one in sorted_pairs if (one.first_by, one.second_by) == name])
         for name in names
     }
+
+
+def with_others(name: str, pairs: Sequence[TwoAnswers]) -> Kappa:
+    """Return how far one person agrees with all others together; their answers are the rows."""
+    first = [one for one in pairs if person_of(one.first_by) == name]
+    second = [_swapped(one) for one in pairs if person_of(one.second_by) == name]
+    return agreement([*first, *second])
 
 
 def _swapped(one: TwoAnswers) -> TwoAnswers:
