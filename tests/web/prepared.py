@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 from sureline.application.ports.keys import Role
 from sureline.testing import MOMENT
-from tests.web.served import ADMIN, AGENT, AUDITOR, POLICY, REVIEWER, Served
+from tests.web.served import ADMIN, AGENT, AUDITOR, POLICY, REVIEWER, Served, awaited
 
 WIDE_POLICY = f"""\
 {POLICY}
@@ -24,6 +25,9 @@ WIDE_POLICY = f"""\
     weights: {{verification: 1}}
     output: {{json_schema: {{type: object}}}}
     hypothesis: {{auto: 0.85, reject: 0.55, allow_uncertified: true, starts: {MOMENT.date()}}}
+  corrected:
+    mode: route
+    output: {{json_schema: {{type: object, properties: {{vendor: {{type: string}}}}}}}}
 inbound:
   - {{name: chat, secret_from: CHAT_SECRET, reviewers: {{U1: Ada}}}}
 """
@@ -31,6 +35,10 @@ inbound:
 
 TO_BE_SIGNED = dict.fromkeys(("webhook-id", "webhook-timestamp", "webhook-signature"), "to be made")
 """Headers in whose place their values are put by who knows the bytes that are sent."""
+
+SUGGESTION = "field_edited:vendor"
+CORRECTIONS = 20
+"""Of the vendor, so that a rule for it is suggested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +59,7 @@ class World:
     served: Served
     numbers: Iterator[int] = field(default_factory=count)
     pages: list[str] = field(default_factory=list)
+    is_corrected: bool = False
 
     def decision(self, **fields: Any) -> str:
         """Return the id of a new decision; each has a task of its own."""
@@ -102,6 +111,25 @@ class World:
         assert self.served.call("POST", "/v1/outcomes", ADMIN, json=body).status_code == 201
         found = self.served.call("GET", "/v1/incidents", AUDITOR).json()["incidents"]
         return str(found[0]["id"])
+
+    def mark(self) -> str:
+        """Return the mark under which a rule for the vendor is suggested now."""
+        if not self.is_corrected:
+            self._correct()
+            self.is_corrected = True
+        report = self.served.call("GET", "/v1/reports/latest", AUDITOR).json()
+        (offers,) = [one["offers"] for one in report["slices"] if one["slice_key"] == "corrected"]
+        return next(str(one["mark"]) for one in offers if one["suggestion"] == SUGGESTION)
+
+    def _correct(self) -> None:
+        for _ in range(CORRECTIONS):
+            review_id = self.decision(
+                slice_key="corrected", output={"vendor": "a"}, force_human=True
+            )
+            digest = self.act(review_id, "claim")["digest"]
+            self.act(review_id, "decide", action="edit", digest=digest, edited={"vendor": "b"})
+        self.served.clock.advance(timedelta(minutes=1))  # so that they stand
+        awaited(self.served.services.desk.settle())
 
     def policy(self) -> str:
         """Return the hash of the policy that the server was started with."""
@@ -190,6 +218,11 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
         role=ADMIN, body={"certificate": "none", "reason": "a test"}
     ),
     "POST /v1/recalls/preview": lambda world: Prepared(role=ADMIN, body={"slice_key": "audited"}),
+    "POST /v1/slices/{key}/suggestions/{suggestion}": lambda world: Prepared(
+        role=ADMIN,
+        path={"key": "corrected", "suggestion": SUGGESTION},
+        body={"mark": world.mark()},
+    ),
     "GET /v1/switches": lambda world: _read(),
     "PUT /v1/switches": lambda world: Prepared(
         role=ADMIN, body={"scope": "batch:none", "on": True, "reason": "a test"}
