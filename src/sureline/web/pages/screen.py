@@ -18,6 +18,7 @@ from sureline.core.values.review import Review
 from sureline.errors import NotFound, PolicyError, UnknownSlice
 from sureline.web.access import check_slice
 from sureline.web.pages.editing import editing_of
+from sureline.web.pages.effect import CONSEQUENCES, effect_of
 from sureline.web.pages.evidence import LONGEST_SHOWN, cases_like, sources_of
 from sureline.web.pages.notice import can_undo, notice_of
 from sureline.web.pages.page import Visit
@@ -38,12 +39,6 @@ CHIPS = (
     "other",
 )
 """Reasons that one key chooses; a policy's own words come in a later version."""
-CONSEQUENCES = {
-    "reversible": "What is done with it can be undone.",
-    "high_cost": "What is done with it is costly to undo.",
-    "irreversible": "What is done with it cannot be undone.",
-}
-"""By stakes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +105,7 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
         editing=editing_of(item.output, policy, visit.form.get("as") or visit.query.get("as")),
         typed=visit.form,
         edits=_edits(item),
+        effect=effect_of(review, item.decision),
         consequence=CONSEQUENCES.get(item.decision.get("stakes", "")),
         notice=await notice_of(visit),
         shown_mark=visit.form.get("shown") or _shown_mark(visit, review, now),
