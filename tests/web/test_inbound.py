@@ -348,6 +348,27 @@ def test_a_name_that_only_reads_like_a_keys_says_nothing(chat: Chat) -> None:
     assert chat.say({**item, "action": "approve", "reviewer": "U2"}).status_code == 200
 
 
+def test_nobody_gets_more_by_a_chat_than_by_their_keys(chat: Chat) -> None:
+    """A key that is bound to slices binds its person in the chat; one that is revoked ends them.
+
+    An agent's key of the same name changes nothing.
+    """
+    keys, clock = chat.served.services.keys, chat.served.clock
+    chat.served.make_key(AGENT, name="Ada")
+    chat.served.make_key(REVIEWER, name="Ada", slices=("invoices",))
+    item = chat.item()
+    said = {**item, "action": "approve", "reviewer": "U1"}
+    bound = chat.say(said)
+    assert (bound.status_code, "own key is bound" in bound.json()["detail"]) == (403, True)
+    chat.served.make_key(REVIEWER, name="Ada", slices=("replies",))
+    assert chat.say(said).status_code == 200
+    for one in asyncio.run(keys.all("default")):
+        if one.name == "Ada" and one.role is REVIEWER:
+            asyncio.run(keys.revoke("default", one.id, clock.now()))
+    ended = chat.say({**chat.item("Later."), "action": "approve", "reviewer": "U1"})
+    assert (ended.status_code, "were revoked" in ended.json()["detail"]) == (403, True)
+
+
 def test_a_large_body_is_refused_before_it_is_complete(chat: Chat) -> None:
     """The size is limited as for every body, signed or not."""
     body = b'{"output": "' + b"x" * (3 * 1024 * 1024) + b'"}'

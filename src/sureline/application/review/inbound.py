@@ -14,19 +14,16 @@ from sureline.application.ports.inbound import Arrival, InboundStore, Standing, 
 from sureline.application.ports.keys import Keys
 from sureline.application.review.desk import ReviewDesk, Said
 from sureline.application.review.inbound_past import is_done
-from sureline.core.gate.acting import check_distinct
+from sureline.application.review.inbound_people import Speaker, speaker_of
 from sureline.core.review.signature import Signed, is_signed, signing_key
 from sureline.core.values.inbound import InboundSource, InboundVerdict
 from sureline.core.values.outcome import Action
-from sureline.core.values.person import inbound_identity
 from sureline.core.values.review import Review
 from sureline.errors import (
     Conflict,
-    Forbidden,
     NotFound,
     NotSigned,
     PolicyError,
-    StoreError,
     SurelineError,
 )
 
@@ -37,6 +34,8 @@ KEPT = timedelta(days=3)
 LEASE = timedelta(minutes=1)
 """So long a delivery may be in work; after that who worked on it is taken for dead."""
 
+BROKEN = 500
+"""From this status on it is no refusal: nothing could be done now."""
 NOBODYS_KEY = bytes(32)
 NOT_SIGNED = (
     "expected a delivery of a known source, signed as Standard Webhooks says, not more than five "
@@ -45,6 +44,16 @@ NOT_SIGNED = (
 
 Written = Callable[[Review | SurelineError], tuple[int, bytes]]
 """Writes the answer to what was done or refused: a status and a body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A delivery, who speaks in it, what they say, and how far it is."""
+
+    speaker: Speaker
+    said: InboundVerdict
+    arrival: Arrival
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,58 +86,50 @@ class Inbound:
 
     async def take(
         self, source: InboundSource, delivery_id: str, said: InboundVerdict, content: bytes
-    ) -> tuple[Arrival, Standing]:
+    ) -> Taken:
         """Take a delivery to work on, or say how far it is; `content` is what is told apart by.
 
         Raises Forbidden for somebody who may say nothing, and Conflict where the id came before
         with other content.
         """
-        await self._person(source, said)
+        keys = await self.keys.all(self.workspace)
+        speaker = speaker_of(source, said.reviewer, keys)
         digest = hmac.digest(self.secret, b"inbound:" + content, "sha256")
         arrival = Arrival(
             workspace=self.workspace, source=source.name, id=delivery_id, digest=digest
         )
         now = self.clock.now()
         standing = await self.deliveries.take(arrival, now=now, until=now + LEASE)
-        return arrival, standing
+        return Taken(speaker=speaker, said=said, arrival=arrival, standing=standing)
 
-    async def act(
-        self,
-        source: InboundSource,
-        arrival: Arrival,
-        standing: Standing,
-        said: InboundVerdict,
-        write: Written,
-    ) -> StoredReply:
+    async def act(self, taken: Taken, write: Written) -> StoredReply:
         """Do what was said, and keep the answer for whoever asks again.
 
-        Raises StoreError and PolicyError; then nothing is kept and the delivery may come again.
+        Raises StoreError, PolicyError and whatever else is no refusal; then nothing is kept and the
+        delivery may come again.
         """
         try:
-            done: Review | SurelineError = await self._done(source, said, standing)
-        except (StoreError, PolicyError):
-            await self.deliveries.give_up(arrival)
-            raise
+            done: Review | SurelineError = await self._done(taken)
         except SurelineError as refusal:
+            if refusal.status >= BROKEN or isinstance(refusal, PolicyError):
+                await self.deliveries.give_up(taken.arrival)
+                raise
             done = refusal
         status, body = write(done)
         reply = StoredReply(status=status, body=body, acted=isinstance(done, Review))
-        await self.deliveries.finish(arrival, reply)
+        await self.deliveries.finish(taken.arrival, reply)
         return reply
 
     async def forget(self) -> int:
         """Forget deliveries that nobody sends again."""
         return await self.deliveries.prune(self.workspace, self.clock.now() - KEPT)
 
-    async def _done(
-        self, source: InboundSource, said: InboundVerdict, standing: Standing
-    ) -> Review:
-        by = inbound_identity(source.name, await self._person(source, said))
+    async def _done(self, taken: Taken) -> Review:
+        said, by, standing = taken.said, taken.speaker.identity, taken.standing
         item = await self.desk.store.get(self.workspace, said.review_id)
         if item is None:
             raise NotFound("there is no such review")
-        if source.slices and item.slice_key not in source.slices:
-            raise Forbidden("this source is bound to other slices")
+        taken.speaker.check(item)
         since = standing.since
         if standing.begun and await is_done(self.desk.ledger, item, said, by=by, since=since):
             return item
@@ -153,22 +154,6 @@ class Inbound:
         comment = ": ".join(one for one in (said.reason, said.comment) if one) or None
         leave = self.desk.skip if said.action is Action.SKIP else self.desk.escalate
         return await leave(item.id, by, comment)
-
-    async def _person(self, source: InboundSource, said: InboundVerdict) -> str:
-        """Return who speaks. Raises Forbidden for somebody whom the policy does not name.
-
-        A name that reads like a key's, and is another, would be a second person for four eyes.
-        """
-        person = source.reviewers.get(said.reviewer)
-        if person is None:
-            raise Forbidden("this reviewer is none of the source's people")
-        try:
-            check_distinct(person, [key.name for key in await self.keys.all(self.workspace)])
-        except SurelineError:
-            raise Forbidden(
-                "the policy writes this reviewer's name otherwise than their API key does"
-            ) from None
-        return person
 
     async def _source(self, name: str) -> InboundSource | None:
         try:

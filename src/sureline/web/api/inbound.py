@@ -8,10 +8,10 @@ import re
 from typing import Any
 
 from sureline.application.ports.inbound import StoredReply
+from sureline.application.review.inbound import Taken
 from sureline.core.canonical import canonical_json, json_bytes
-from sureline.core.values.inbound import InboundSource, InboundVerdict
+from sureline.core.values.inbound import InboundVerdict
 from sureline.core.values.outcome import Action
-from sureline.core.values.person import inbound_identity
 from sureline.core.values.review import Review
 from sureline.errors import InvalidInput, NotSigned, SurelineError
 from sureline.web.api.inbound_shapes import InboundFields, InboundShape, InWorkShape
@@ -37,16 +37,12 @@ async def receive(call: Call) -> Reply:
     raw = await call.context.bodies.read(call.headers, call.signed.body)
     said = _said(OPERATION.read(raw))
     content = canonical_json(raw)
-    arrival, standing = await services.inbound.take(source, call.signed.id, said, content)
-    if standing.reply is not None:
-        return _reply(standing.reply, repeated=True)
-    if standing.in_work:
+    taken = await services.inbound.take(source, call.signed.id, said, content)
+    if taken.standing.reply is not None:
+        return _reply(taken.standing.reply, repeated=True)
+    if taken.standing.in_work:
         return Reply.json(IN_WORK, status=202)
-
-    def write(done: Review | SurelineError) -> tuple[int, bytes]:
-        return _written(done, source, said)
-
-    work = services.inbound.act(source, arrival, standing, said, write)
+    work = services.inbound.act(taken, lambda done: _written(done, taken))
     return await _answered_in_time(call, asyncio.create_task(work))
 
 
@@ -85,19 +81,16 @@ def _said(fields: dict[str, Any]) -> InboundVerdict:
     )
 
 
-def _written(
-    done: Review | SurelineError, source: InboundSource, said: InboundVerdict
-) -> tuple[int, bytes]:
+def _written(done: Review | SurelineError, taken: Taken) -> tuple[int, bytes]:
     if isinstance(done, SurelineError):
         problem = problem_of(done)
         return problem.status, problem.body
-    by = inbound_identity(source.name, source.reviewers[said.reviewer])
     body = {
         "review_id": done.id,
         "decision_id": done.decision_id,
         "state": done.state,
-        "action": said.action,
-        "by": by,
+        "action": taken.said.action,
+        "by": taken.speaker.identity,
         "digest": done.digest,
         "version": done.version,
         "level": done.level,
