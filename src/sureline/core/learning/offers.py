@@ -44,8 +44,8 @@ HOW: Mapping[str, str] = {
     "labels_missing": "Decide what waits: every verdict on a fair sample is a label.",
     "nothing_proven": "Look at what scored high and was wrong: a check or a deduction must tell "
     "it apart.",
-    "raise_abstain_floor": "Raise it by a tenth: what lies below comes without a draft.",
-    "lower_abstain_floor": "Lower it by a tenth: more comes with a draft.",
+    "raise_abstain_floor": "Raise it by a tenth.",
+    "lower_abstain_floor": "Lower it by a tenth.",
     "raise_audit_rate": "Have more of what acts alone checked by a person, blind.",
 }
 """By suggestion: what a person does about it, in words."""
