@@ -288,3 +288,25 @@ async def test_audits_stay_the_random_sample() -> None:
     assert await services.ledger.due_audits("default", "invoices", 100) == due
     await say(services, due[0].decision_id, Action.REJECT)
     await is_derived(services)
+
+
+async def test_a_damaged_decision_holds_up_no_other() -> None:
+    """One whose record cannot be read is called back with its period, as of the highest stakes."""
+    services = await opened()
+    for name in ("d1", "d2"):
+        await act(services, name)
+    await services.store.database.write(
+        lambda one: [
+            one._connection.execute(statement)
+            for statement in (
+                "DROP TRIGGER decisions_no_update",
+                "UPDATE decisions SET body = x'7b' WHERE id = 'd1'",
+            )
+        ]
+    )
+    await say(services, "d1", Action.REJECT)
+    done = await carried_out(services)
+    assert (done.recalled, done.queued) == (2, 2)
+    ranks = {one.decision_id: one.rank for one in await recalled_items(services)}
+    assert ranks["d1"] > ranks["d2"]
+    assert [one.decision_id for one in await incidents(services)] == ["d1"]

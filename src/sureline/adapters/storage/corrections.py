@@ -134,12 +134,21 @@ def incidents_by(
     """Return a decision's incidents as rows, oldest first."""
     if not turned:
         return []
-    body = json.loads(decision.body)
+    body = lasting(decision.body)
     signals = body.get("signals", {}).values()
     models = models_named(one.get("detail", {}) for one in signals)
     rested_on = (body.get("certificate"), decision.policy, json.dumps(sorted(models)))
     found = cases(turned, closings, workspace=decision.workspace, decision_id=decision.id)
     return [_row(decision, one, rested_on) for one in found]
+
+
+def lasting(body: bytes) -> dict[str, Any]:
+    """Return a decision's lasting JSON; one that is damaged says nothing, and holds up no other."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def answer_of(row: Sequence[Any]) -> Answered:

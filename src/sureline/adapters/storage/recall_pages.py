@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, literal_column, or_, select
 
+from sureline.adapters.storage.corrections import lasting
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.recall_rows import recalled
 from sureline.adapters.storage.statement import Statement, compiled
@@ -17,6 +18,7 @@ from sureline.application.ports.recalls import Content, RecallPage
 from sureline.core.gate.answered import models_named
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
+from sureline.core.values.proposal import Stakes
 from sureline.core.values.recall import Covered, RecallWanted
 
 PAGE = 500
@@ -113,7 +115,7 @@ def page_of(
 def covers(fetch: Fetch, wanted: RecallWanted, row: Sequence[Any]) -> bool:
     """Tell whether a decision, as the columns `FACTS`, is meant."""
     mark, _, slice_key, policy, created_at, body, _ = row[: len(FACTS)]
-    said = json.loads(body)
+    said = lasting(body)
     models: set[str] = set()
     if wanted.model is not None:
         signals = said.get("signals", {}).values()
@@ -152,14 +154,14 @@ def _generator(fetch: Fetch, mark: int) -> Iterator[str]:
 
 
 def _covered(row: Sequence[Any]) -> Covered:
-    body = json.loads(row[5])
+    body = lasting(row[5])
     return Covered(
         mark=row[0],
         decision_id=row[1],
         slice_key=row[2],
         decided_at=from_micros(row[4]),
-        stakes=body["stakes"],
-        confidence=body["confidence"],
+        stakes=body.get("stakes", Stakes.IRREVERSIBLE.value),
+        confidence=body.get("confidence"),
         certificate=body.get("certificate"),
         submitted_by=row[6],
         used=bool(row[7]),
