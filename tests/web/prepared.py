@@ -242,6 +242,7 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
         role=ADMIN, path={"id": world.calibration(active=True)}
     ),
     "GET /v1/reports/latest": lambda world: _read(),
+    "GET /v1/reviewers": lambda world: Prepared(role=ADMIN),
     "GET /v1/logbook": lambda world: _read(days=30),
     "GET /healthz": lambda world: Prepared(role=None),
     "GET /readyz": lambda world: Prepared(role=None),

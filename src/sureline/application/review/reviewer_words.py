@@ -11,8 +11,11 @@ WHAT_THEN = (
 """What a lead does about it."""
 
 
-def flag_reason(one: Reviewer) -> str:
-    """Say why somebody is named, by what and where; nothing for everybody else."""
+def flag_reason(one: Reviewer, *, own: bool = False) -> str:
+    """Say why somebody is named, by what and where; nothing for everybody else.
+
+    With `own` it is said to the person.
+    """
     if not one.attention.flagged:
         return ""
     found = one.attention.detection
@@ -26,7 +29,8 @@ def flag_reason(one: Reviewer) -> str:
             f"{sum(each.caught for each in seen)} of {sum(each.shown for each in seen)} planted "
             "errors"
         )
+    whose = "Your labels" if own else "Labels of this person"
     return (
-        f"{which}{where} were noticed: too few for somebody who looks. Labels of this person "
-        f"certify nothing{where or ' anywhere'} meanwhile."
+        f"{which}{where} were noticed: too few for somebody who looks. {whose} certify "
+        f"nothing{where or ' anywhere'} meanwhile."
     )
