@@ -66,13 +66,7 @@ def open_services(
             desk=desk,
             clock=plugins.clock,
         ),
-        labeller=Labeller(
-            ledger=store.ledger,
-            seen=seen,
-            currents=currents,
-            clock=plugins.clock,
-            new_id=plugins.new_id,
-        ),
+        labeller=_labeller(store, seen, currents, plugins),
         recalibrator=Recalibrator(
             ledger=store.ledger,
             registry=store.registry,
@@ -85,6 +79,17 @@ def open_services(
         waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
+    )
+
+
+def _labeller(store: Store, seen: Seen, currents: Currents, plugins: Plugins) -> Labeller:
+    """Wire what records answers that are given outside the queue."""
+    return Labeller(
+        ledger=store.ledger,
+        seen=seen,
+        currents=currents,
+        clock=plugins.clock,
+        new_id=plugins.new_id,
     )
 
 

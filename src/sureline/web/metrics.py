@@ -58,8 +58,7 @@ class Metrics:
         self.waiting = Gauge(
             "sureline_waiting", "Callers waiting for a person.", registry=self.registry
         )
-        self._opinions = OpinionMetrics(self.registry)
-        self.queue = QueueMetrics(self.registry)
+        self._opinions, self.queue = OpinionMetrics(self.registry), QueueMetrics(self.registry)
         self._known_requests: dict[tuple[str, str, int], Counter] = {}
         self._known_decisions: dict[tuple[str, str], Counter] = {}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sureline.application.ports.inbox import LOOKED_AT
+from sureline.application.ports.saved_views import SavedView
 from sureline.core.review import transitions
 from sureline.web.access import may_see
 from sureline.web.pages.counting import counts_part, waiting
@@ -25,12 +27,9 @@ RANKS = ("reversible", "high cost", "irreversible")
 async def inbox(visit: Visit) -> Reply:
     """Show a page of the queue; nothing is written: a link that is followed changes nothing."""
     views = await saved_views(visit)
-    first = next((one for one in views if one.opens), None)
-    if first is not None and not set(visit.query) - {"done"}:
-        done = [f"done={visit.query['done']}"] if "done" in visit.query else []
-        return redirect(f"/?{'&'.join([first.filter or 'all=1', *done])}")
-    if not visit.query and await is_in_group(visit):
-        return redirect(f"/?{OF_GROUP.query}")
+    first = await _first_view(visit, views)
+    if first is not None:
+        return redirect(first)
     services, key = visit.context.services, visit.signed_in.key
     filters = Filters.of(visit.query)
     visit = replace(visit, query={**visit.query, "in": filters.query})
@@ -65,6 +64,21 @@ async def inbox(visit: Visit) -> Reply:
         may_decide=key.role in REVIEWERS,
         notice=await notice_of(visit),
     )
+
+
+async def _first_view(visit: Visit, views: Sequence[SavedView]) -> str | None:
+    """Return the address of the view that the inbox opens with, None where it is open already."""
+    if set(visit.query) - {"done"}:
+        return None
+    chosen = next((one for one in views if one.opens), None)
+    if chosen is not None:
+        view = chosen.filter or "all=1"
+    elif await is_in_group(visit):
+        view = OF_GROUP.query
+    else:
+        return None
+    done = [f"done={visit.query['done']}"] if "done" in visit.query else []
+    return f"/?{'&'.join([view, *done])}"
 
 
 async def counts(visit: Visit) -> Reply:
