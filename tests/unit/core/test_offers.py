@@ -158,7 +158,7 @@ def test_the_floor_is_moved_where_the_figures_speak_for_it(
     ("changes", "after"),
     [
         pytest.param({"weeks": 9.0, "two_week_rate": 0.2341}, 0.235, id="unnoticed for long"),
-        pytest.param({"weeks": 9.0, "two_week_rate": 1.4}, 1.0, id="all of it"),
+        pytest.param({"weeks": 9.0, "two_week_rate": 0.51}, None, id="more than half of it"),
         pytest.param({"weeks": 3.0, "two_week_rate": 0.08}, None, id="soon enough"),
         pytest.param({"weeks": 9.0, "two_week_rate": 0.04}, None, id="no more than now"),
         pytest.param({"weeks": 9.0, "two_week_rate": None}, None, id="not known"),
@@ -174,6 +174,13 @@ def test_more_audits_are_offered_where_a_fall_would_go_unnoticed(
     found = [one.change for one in offers([], [], replace(FACTS, **changes))]
     wanted = KeyChange(path=("audit_rate",), before=0.05, after=after)
     assert found == ([] if after is None else [wanted])
+
+
+def test_nobody_audits_more_of_what_must_be_tightened() -> None:
+    """What is known to be wrong needs no more audits to be found."""
+    tighten = replace(suggested("proof_lost"), advice=Advice.TIGHTEN)
+    facts = replace(FACTS, weeks=9.0, two_week_rate=0.2)
+    assert [one.suggestion for one in offers([tighten], [], facts)] == ["proof_lost"]
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,14 @@ from typing import Any
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.key_change import KeyChange
 from sureline.core.learning.levers import STEP, Lever
-from sureline.core.learning.suggestions import Suggestion
+from sureline.core.learning.suggestions import Advice, Suggestion
 from sureline.core.statistics.curves import CurvePoint
 
 HONEYPOTS = 0.05
 """The share of planted errors to begin with, where there are none."""
 MOST_AUDITS = 1.0
+HALF = 0.5
+"""Whoever audits more than that hardly automates: no such rate is offered."""
 LONG = 4.0
 """Weeks: whoever would wait longer for the guard to notice is offered more audits."""
 _FLOOR = "abstain floor"
@@ -101,7 +103,8 @@ def offers(
             code = "raise_abstain_floor" if lever.towards == "up" else "lower_abstain_floor"
             sentence = lever.up if lever.towards == "up" else lever.down
             found.append(_offer(code, code, sentence, _floor(lever, facts), facts))
-    return (*found, *_audits(facts))
+    tightened = any(one.advice is Advice.TIGHTEN and not one.blocked for one in suggestions)
+    return (*found, *(() if tightened else _audits(facts)))
 
 
 def _audits(facts: OfferFacts) -> Iterator[Offer]:
@@ -109,8 +112,8 @@ def _audits(facts: OfferFacts) -> Iterator[Offer]:
     weeks, now = facts.weeks, facts.settings.get("audit_rate")
     if facts.coverage is None or facts.two_week_rate is None or weeks is None or now is None:
         return
-    rate = min(MOST_AUDITS, ceil(1000 * facts.two_week_rate) / 1000)
-    if weeks > LONG and rate > now:
+    rate = ceil(1000 * facts.two_week_rate) / 1000
+    if weeks > LONG and now < rate <= HALF:
         sentence = (
             f"A fall of precision by ten points would go unnoticed for {weeks:.1f} weeks; an audit "
             f"rate of {100 * rate:.1f} % would make it two."
