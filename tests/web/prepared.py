@@ -59,7 +59,7 @@ class World:
     served: Served
     numbers: Iterator[int] = field(default_factory=count)
     pages: list[str] = field(default_factory=list)
-    is_corrected: bool = False
+    kept_mark: str | None = None
 
     def decision(self, **fields: Any) -> str:
         """Return the id of a new decision; each has a task of its own."""
@@ -86,6 +86,9 @@ class World:
 
     def audited(self) -> str:
         """Return an automated decision that was drawn for the audit."""
+        for scope in ("global", "slice:audited"):  # whoever asks at random turns them on, too
+            off = {"scope": scope, "on": False, "reason": "so that it acts"}
+            assert self.served.call("PUT", "/v1/switches", ADMIN, json=off).status_code == 200
         return self.decision(slice_key="audited")
 
     def claimed(self) -> tuple[str, str]:
@@ -113,10 +116,13 @@ class World:
         return str(found[0]["id"])
 
     def mark(self) -> str:
-        """Return the mark under which a rule for the vendor is suggested now."""
-        if not self.is_corrected:
+        """Return the mark under which a rule for the vendor is suggested."""
+        if self.kept_mark is None:
             self._correct()
-            self.is_corrected = True
+            self.kept_mark = self._mark()
+        return self.kept_mark
+
+    def _mark(self) -> str:
         report = self.served.call("GET", "/v1/reports/latest", AUDITOR).json()
         (offers,) = [one["offers"] for one in report["slices"] if one["slice_key"] == "corrected"]
         return next(str(one["mark"]) for one in offers if one["suggestion"] == SUGGESTION)

@@ -112,11 +112,20 @@ def test_a_recall_is_previewed_and_begun(served: Served) -> None:
         {"reason": "x"},
         {"slice_key": "invoices"},
         {"since": "soon", "reason": "x"},
+        {"since": "", "slice_key": "invoices", "reason": "x"},
         {"policy": "short", "reason": "x"},
         {"since": "2026-02-01", "until": "2026-01-01", "reason": "x"},
         {"slice_key": "invoices", "reason": "x", "requeue": True},
     ],
-    ids=["nothing", "no reason", "no moment", "a short hash", "backwards", "unknown"],
+    ids=[
+        "nothing",
+        "no reason",
+        "no moment",
+        "an empty moment",
+        "a short hash",
+        "backwards",
+        "unknown",
+    ],
 )
 def test_a_faulty_recall_is_refused(served: Served, body: dict[str, Any]) -> None:
     """Nothing is begun, and the answer names what is wrong."""

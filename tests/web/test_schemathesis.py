@@ -27,7 +27,7 @@ from tests.web.served import ADMIN, Served, serve
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 15
+EXAMPLES = 10
 """Of each kind and operation."""
 
 HARMLESS = ServerSettings(longest_wait=1e-9)

@@ -23,6 +23,10 @@ from sureline.web.reply import Reply
 _FORBID = ConfigDict(extra="forbid", strict=True)
 MOST_LISTED = 200
 LONGEST_MARK = 2**53
+MomentOrDay = Annotated[
+    str, Field(json_schema_extra={"anyOf": [{"format": "date-time"}, {"format": "date"}]})
+]
+"""ISO 8601; a day begins at midnight UTC."""
 
 
 class WantedFields(TypedDict, total=False):
@@ -31,8 +35,8 @@ class WantedFields(TypedDict, total=False):
     certificate: Name
     model: Name
     policy: Annotated[str, Field(min_length=8, max_length=64)]
-    since: Moment
-    until: Moment
+    since: MomentOrDay
+    until: MomentOrDay
     slice_key: Name
 
 
@@ -167,7 +171,7 @@ def wanted_of(key: ApiKey, given: Mapping[str, Any]) -> RecallWanted:
 
 def _moment(given: Mapping[str, Any], name: str) -> datetime | None:
     text = given.get(name)
-    if not text:
+    if text is None:
         return None
     try:
         found = datetime.fromisoformat(text)
