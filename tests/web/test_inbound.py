@@ -222,6 +222,20 @@ def test_fields_are_read_strictly(chat: Chat, change: dict[str, Any]) -> None:
     assert chat.state(item["review_id"])["state"] == "pending"
 
 
+def test_what_is_wrong_with_an_edit_is_not_kept(chat: Chat) -> None:
+    """An edit that cannot be used is refused by its field; the words that quote it are gone."""
+    made = chat.served.decide(output={"total": 1}, force_human=True).json()
+    item = {"review_id": made["id"], "digest": content_digest({"total": 1})}
+    said = {**item, "action": "edit", "reviewer": "U1", "output": {"total": "a secret word"}}
+    refused = chat.say(said, as_id="msg_1")
+    assert (refused.status_code, refused.json()["field"]) == (422, "output")
+    store = Path(chat.served.services.store.url.removeprefix("sqlite:///"))
+    kept = b"".join(path.read_bytes() for path in store.parent.glob("store.db*"))
+    assert made["id"].encode() in kept
+    assert b"a secret word" not in kept
+    assert chat.say({**said, "output": {"total": 2}}, as_id="msg_2").status_code == 200
+
+
 def test_only_people_of_the_source_decide(chat: Chat) -> None:
     """Neither an unknown id nor a name nor a recorded name is anybody."""
     item = chat.item()

@@ -14,7 +14,6 @@ from sureline.core.values.inbound import InboundSource
 from sureline.core.values.person import person_of
 from sureline.errors import InvalidInput
 
-
 MOST_SOURCES = 20
 MOST_PEOPLE = 200
 

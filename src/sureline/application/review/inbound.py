@@ -21,6 +21,7 @@ from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import (
     Conflict,
+    InvalidInput,
     NotFound,
     NotSigned,
     PolicyError,
@@ -105,13 +106,14 @@ class Inbound:
     async def act(self, taken: Taken, write: Written) -> StoredReply:
         """Do what was said, and keep the answer for whoever asks again.
 
-        Raises StoreError, PolicyError and whatever else is no refusal; then nothing is kept and the
-        delivery may come again.
+        What is wrong with an edit is not kept: it may quote the edit.
+        Raises InvalidInput, StoreError, PolicyError and whatever else is no refusal; then nothing
+        is kept and the delivery may come again.
         """
         try:
             done: Review | SurelineError = await self._done(taken)
         except SurelineError as refusal:
-            if refusal.status >= BROKEN or isinstance(refusal, PolicyError):
+            if refusal.status >= BROKEN or isinstance(refusal, PolicyError | InvalidInput):
                 await self.deliveries.give_up(taken.arrival)
                 raise
             done = refusal
@@ -135,17 +137,24 @@ class Inbound:
             return item
         if said.action in {Action.SKIP, Action.ESCALATE}:
             return await self._step_aside(item, said, by)
-        return await self.desk.decide(
-            said.review_id,
-            Said(
-                action=said.action,
-                by=by,
-                digest=said.digest,
-                edited=said.output,
-                reason=said.reason,
-                comment=said.comment,
-            ),
-        )
+        return await self._decide(said, by)
+
+    async def _decide(self, said: InboundVerdict, by: str) -> Review:
+        try:
+            return await self.desk.decide(
+                said.review_id,
+                Said(
+                    action=said.action,
+                    by=by,
+                    digest=said.digest,
+                    edited=said.output,
+                    reason=said.reason,
+                    comment=said.comment,
+                ),
+            )
+        except InvalidInput as fault:  # by the name that the field has in a delivery
+            message = fault.message.removeprefix("edited: ")
+            raise InvalidInput(message, field="output") from None
 
     async def _step_aside(self, item: Review, said: InboundVerdict, by: str) -> Review:
         """Leave an item to others, or to somebody further up."""
