@@ -70,9 +70,7 @@ class ServerContext:
             sign_ins=RateLimit(
                 services.clock, per_second=SIGN_INS_PER_SECOND, burst=SIGN_INS_AT_ONCE
             ),
-            inbound=RateLimit(
-                services.clock, per_second=INBOUND_PER_SECOND, burst=INBOUND_AT_ONCE
-            ),
+            inbound=RateLimit(services.clock, per_second=INBOUND_PER_SECOND, burst=INBOUND_AT_ONCE),
             bodies=BodyReader(settings),
             inbound_bodies=BodyReader(
                 replace(settings, buffered_bytes=min(settings.buffered_bytes, INBOUND_BUFFERED))
