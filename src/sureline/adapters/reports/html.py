@@ -29,7 +29,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
-        finalize=_shown,
+        finalize=shown_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -42,6 +42,6 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     return html.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def _shown(value: Any) -> Any:
+def shown_value(value: Any) -> Any:
     """Return a value of a template with what hides in a text spelled out; markup stays."""
     return spelled(value, keep=LINES) if type(value) is str else value
