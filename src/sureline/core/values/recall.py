@@ -69,8 +69,8 @@ class Recall:
     """Decisions that are called back, and how far that is.
 
     It covers what was decided before it began, up to the place `until_mark` of the ledger, and has
-    been carried out up to `done_mark`. Of its decisions `recalled` were called back, `queued` wait or waited for a
-    person (the others were erased), and of `used` the approval had been used before.
+    been carried out up to `done_mark`. Of its decisions `recalled` were called back, `queued` wait
+    or waited for a person (the others were erased), and of `used` the approval had been used.
     """
 
     workspace: str
