@@ -18,8 +18,9 @@ class ReviewSettings(Settings):
     deadline_minutes: Annotated[int, Field(ge=1, le=525_600)] = setting(
         1440,
         expected="a whole number from 1 to 525600",
-        meaning="How long an item may wait before it goes a step up; after the last step it "
-        "expires, which is never an approval.",
+        meaning="How long an item may wait before it goes a step up, in the working hours of the "
+        "slice's group where it has any; after the last step it expires, which is never an "
+        "approval.",
     )
     escalations: Annotated[int, Field(ge=0, le=5)] = setting(
         1, expected="a whole number from 0 to 5", meaning="How many steps up there are."

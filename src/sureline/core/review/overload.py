@@ -118,14 +118,14 @@ def _levers(load: Load) -> tuple[tuple[Lever, str], ...]:
             (Lever.AUDIT_RATE, f"{load.audits} of {load.arrived} are audits: {what} (audit_rate)")
         )
     people = (Lever.PEOPLE, _more_people(load))
-    if not load.is_routed:
+    if not load.is_routed or not 0 < load.decided < load.arrived:
         return (*found, people) if enough else (people, *found)
-    fewer = max(0.0, 1 - load.decided / load.arrived) if load.arrived else 0.0
+    fewer = 1 - load.decided / load.arrived
     threshold = (
         Lever.THRESHOLD,
         f"{fewer:.0%} fewer to people: a looser target_precision, where a certificate allows it",
     )
-    is_far = load.arrived > SHORT_OF_PEOPLE * load.decided > 0
+    is_far = load.arrived > SHORT_OF_PEOPLE * load.decided
     both = (threshold, people) if is_far else (people, threshold)
     return (*found, *both) if enough else (*both, *found)
 

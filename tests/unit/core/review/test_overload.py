@@ -51,6 +51,10 @@ HELPED = {
         [Lever.PEOPLE],
     ),
     "one expired": (load(expired=1), [Lever.PEOPLE]),
+    "nobody decides what may act alone": (
+        load(decided=0, open=140, expired=3, is_routed=True),
+        [Lever.PEOPLE],
+    ),
     "audits alone are too much": (
         load(arrived=200, audits=80, open=60),
         [Lever.AUDIT_RATE, Lever.PEOPLE],
