@@ -52,17 +52,18 @@ def reviewers(
 
 
 def _rows(one: Reviewer) -> Iterator[tuple[str, ...]]:
-    for each in one.slices:
-        work = each.work
+    slices = [(one.name, each.slice_key, each.work, each.detection) for each in one.slices]
+    ways = [(each.by, "all", each.work, each.detection) for each in one.ways]
+    for name, slice_key, work, detection in (*slices, *ways):
         yield (
-            one.name,
-            each.slice_key,
+            name,
+            slice_key,
             str(work.items),
             str(work.approved),
             _seconds(work.median_seconds),
             _seconds(work.p95_seconds),
             f"{work.streak} (longest {work.longest_streak})",
-            _noticed(each.detection),
+            _noticed(detection),
         )
 
 

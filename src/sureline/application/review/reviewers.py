@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,10 +32,20 @@ class SliceWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WayWork:
+    """One person's work by one way, by the name that is recorded for it (`inbound:chat:Ada`)."""
+
+    by: str
+    work: WorkFigures
+    detection: Detection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
     """One person's work of the last 90 days.
 
     `agreement` is how far others, who are not named, said the same of what this one decided, blind.
+    `ways` are there where somebody decides by more than one: people look less where they see less.
     """
 
     name: str
@@ -43,6 +53,7 @@ class Reviewer:
     attention: Attention
     agreement: Kappa
     slices: tuple[SliceWork, ...]
+    ways: tuple[WayWork, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +108,11 @@ class Reviewers:
 
     async def _pairs(self, since: datetime, slices: Sequence[str] = ()) -> list[TwoAnswers]:
         found = await self.planted.pairs(self.workspace, since)
-        return [one for one in found if not slices or one.slice_key in slices]
+        return [
+            replace(one, first_by=person_of(one.first_by), second_by=person_of(one.second_by))
+            for one in found
+            if not slices or one.slice_key in slices
+        ]
 
     async def _reviewers(
         self, since: datetime, pairs: Sequence[TwoAnswers], slices: Sequence[str] = ()
@@ -139,6 +154,21 @@ def _reviewer(
             )
             for key in keys
         ),
+        ways=_ways(answers, done),
+    )
+
+
+def _ways(answers: Sequence[PlantedAnswer], done: Sequence[DoneItem]) -> tuple[WayWork, ...]:
+    names = sorted({one.by for one in answers} | {one.by for one in done})
+    if len(names) < 2:
+        return ()
+    return tuple(
+        WayWork(
+            by=name,
+            work=work_figures([one for one in done if one.by == name]),
+            detection=detection_of([one for one in answers if one.by == name]),
+        )
+        for name in names
     )
 
 
@@ -175,6 +205,10 @@ def _reviewer_json(one: Reviewer) -> dict[str, Any]:
                 "agreement": _kappa_json(each.agreement),
             }
             for each in one.slices
+        ],
+        "ways": [
+            {"by": each.by, **_work_json(each.work), "honeypots": detection_json(each.detection)}
+            for each in one.ways
         ],
     }
 

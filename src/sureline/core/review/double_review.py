@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sureline.core.statistics.kappa import Kappa, cohens_kappa
-from sureline.core.values.person import person_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +53,8 @@ def by_pair(pairs: Sequence[TwoAnswers]) -> dict[tuple[str, str], Kappa]:
 
 def with_others(name: str, pairs: Sequence[TwoAnswers]) -> Kappa:
     """Return how far one person agrees with all others together; their answers are the rows."""
-    first = [one for one in pairs if person_of(one.first_by) == name]
-    second = [_swapped(one) for one in pairs if person_of(one.second_by) == name]
+    first = [one for one in pairs if one.first_by == name]
+    second = [_swapped(one) for one in pairs if one.second_by == name]
     return agreement([*first, *second])
 
 

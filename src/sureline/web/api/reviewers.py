@@ -58,6 +58,19 @@ class SliceWorkShape(WorkShape):
     slice_key: str
 
 
+class WayShape(TypedDict):
+    """The same by one of several ways, by the name that is recorded for it."""
+
+    by: str
+    items: int
+    approved: int
+    median_seconds: float | None
+    p95_seconds: float | None
+    streak: int
+    longest_streak: int
+    honeypots: NoticedShape
+
+
 class ReviewerShape(WorkShape):
     """One person; `flagged` where it is shown that planted errors are missed."""
 
@@ -67,6 +80,7 @@ class ReviewerShape(WorkShape):
     evidence_needed: float
     inattentive_in: list[str]
     slices: list[SliceWorkShape]
+    ways: list[WayShape]
 
 
 class AgreementsShape(TypedDict):
