@@ -40,7 +40,7 @@ HOW: Mapping[str, str] = {
     "near_unanimous": "A certified threshold follows the labels, so decide more items and "
     "recalibrate; only a hypothesis is set by hand.",
     "drafts_overridden": "Give the slice to people, or mend the generator.",
-    "field_edited": "To require it is the least; a stricter rule, or grounding, is written by hand.",
+    "field_edited": "To require it is the least; write a stricter rule, or grounding, by hand.",
     "left_to_people": "Nothing needs doing.",
     "as_it_should_be": "Nothing needs doing.",
     "labels_missing": "Decide what waits: every verdict on a fair sample is a label.",
