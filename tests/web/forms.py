@@ -24,6 +24,7 @@ class Forms(HTMLParser):
         self.links: list[str] = []
         self._by_id: dict[str, Form] = {}
         self._open: Form | None = None
+        self._choice: Form | None = None
 
     @classmethod
     def of(cls, page: str) -> Forms:
@@ -37,6 +38,9 @@ class Forms(HTMLParser):
         given = {name: value or "" for name, value in attrs}
         if tag == "a" and given.get("href", "").startswith("/"):
             self.links.append(given["href"])
+        elif tag == "option" and self._choice is not None:
+            self._choice.fields[-1] = (self._choice.fields[-1][0], given.get("value", ""))
+            self._choice = None
         elif tag == "form":
             self._open = Form(given.get("action", ""), given.get("method", "get").lower())
             self.found.append(self._open)
@@ -45,6 +49,7 @@ class Forms(HTMLParser):
             owner = self._by_id.get(given["form"]) if "form" in given else self._open
             if owner is not None:
                 owner.fields.append((given["name"], given.get("value", "")))
+            self._choice = owner if tag == "select" else None
 
     def handle_endtag(self, tag: str) -> None:
         """Leave a form."""

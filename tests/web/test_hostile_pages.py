@@ -66,6 +66,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def world(served: Served) -> World:
     """Items of every kind that wait, are held, and are decided; and a policy to activate."""
     world = World(served=served)
+    world.incident()
+    world.mark()
+    world.pages += ["/slices/corrected", "/recall?slice_key=audited", "/incidents"]
+    world.pages.append(f"/calibrations/{world.calibration()}")
     text = WIDE_POLICY.replace("auto: 0.85", "auto: 0.86")
     made = served.call("POST", "/v1/policies", ADMIN, json={"text": text}).json()
     world.pages.append(f"/policy?show={made['hash']}")
@@ -153,7 +157,7 @@ def test_hostile_forms_are_answered(world: World, visitors: dict[Role, Visitor],
         for form in forms_to(path, world, visitor):
             for name in {name for name, _ in form.fields} - {"csrf"}:
                 rest = [(one, text) for one, text in form.fields if one != name]
-                for pairs in (rest, [*form.fields, (name, "x")], *_each(rest, name)):
+                for pairs in (form.fields, rest, [*form.fields, (name, "x")], *_each(rest, name)):
                     statuses.add(sent(world, visitor, form.action, pairs))
     wanted = {"/login": 401, "/reviews/{id}/hold": 200}.get(path, 303)
     assert wanted in statuses
@@ -188,10 +192,19 @@ def forms_to(path: str, world: World, visitor: Visitor) -> list[Form]:
     """Return the forms of all pages that are sent to an address; one without any where none is."""
     found = []
     for place in (*(addresses(page, world)[0] for page in GETS), *world.pages):
-        forms = Forms.of(visitor.get(place).text).found
+        forms = Forms.of(_drawn_up(visitor, place)).found
         found += [one for one in forms if one.method == "post" and _matches(path, one.action)]
     place = addresses(path, world)[0]
     return [*found, Form(place, "post", [("digest", "0" * 64), ("act", "approve")])]
+
+
+def _drawn_up(visitor: Visitor, place: str) -> str:
+    """Return a page once the report that it shows is there."""
+    for _ in range(60):
+        text = visitor.get(place).text
+        if "being drawn up" not in text:
+            break
+    return text
 
 
 def _matches(path: str, action: str) -> bool:
