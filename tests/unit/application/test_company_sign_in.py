@@ -99,8 +99,10 @@ def test_ways_of_writing_a_name_are_one_person(said: str) -> None:
     assert company_name(said) == "company:ada@example.com"
 
 
-@pytest.mark.parametrize("name", ["company:ada@example.com", "Company: x", "ｃｏｍｐａｎｙ:x"])
-def test_no_key_has_the_name_of_a_company_person(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["company:ada@example.com", "Company: x", "ｃｏｍｐａｎｙ:x", "inbound:chat:Ada"]
+)
+def test_no_key_has_the_name_of_somebody_who_comes_without_one(name: str) -> None:
     """Such names, and what reads like them, are refused where keys are made."""
     with pytest.raises(InvalidInput):
         check_distinct(name, [])

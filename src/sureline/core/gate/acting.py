@@ -5,9 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from sureline.core.gate.company_name import COMPANY, reads_as_company
+from sureline.core.gate.company_name import COMPANY
 from sureline.core.gate.routing import GUARD
+from sureline.core.values.person import FROM_ELSEWHERE
 from sureline.errors import InvalidInput
+
+WAYS_IN = (COMPANY, FROM_ELSEWHERE)
+"""How names begin whose people come in without a key."""
 
 
 def acting(by: str, *, field: str = "by") -> str:
@@ -30,9 +34,10 @@ def check_distinct(name: str, known: Iterable[str], *, field: str = "name") -> N
     A name is who somebody is: keys of the same name are the same person, for four eyes, for one's
     own proposals and for what planted errors show. "ada" beside "Ada" would be a second one.
     """
-    if reads_as_company(name):
+    if _read(name).startswith(WAYS_IN):
         raise InvalidInput(
-            f"names that begin with {COMPANY!r} are those of people whom their company signs in",
+            f"names that begin with {' or '.join(WAYS_IN)} are those of people who come in "
+            "without a key",
             field=field,
         )
     for one in known:

@@ -14,8 +14,3 @@ def company_name(said: str) -> str:
     Ways of writing it are one person: with two names somebody would be two of four eyes.
     """
     return COMPANY + unicodedata.normalize("NFKC", said).casefold().strip()
-
-
-def reads_as_company(name: str) -> bool:
-    """Tell whether a name could be taken for such a one."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split()).startswith(COMPANY)

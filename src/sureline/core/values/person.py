@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _INBOUND = "inbound"
+FROM_ELSEWHERE = f"{_INBOUND}:"
+"""Before a name that is recorded of somebody who spoke through a source."""
 
 
 def inbound_identity(source: str, person: str) -> str:
