@@ -24,7 +24,7 @@ slices:
   invoices:
     mode: route
     reject_audit_rate: 0
-    audit_rate: 0.05
+    audit_rate: 0.3
     weights: {{verification: 1}}
     output: {{json_schema: {{type: object}}}}
     hypothesis: {{auto: 0.85, reject: 0.55, allow_uncertified: true, starts: {MOMENT.date()}}}

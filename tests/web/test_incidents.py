@@ -34,6 +34,12 @@ def listed(served: Served, **query: Any) -> list[dict[str, Any]]:
     return found
 
 
+def recalled(served: Served) -> list[dict[str, Any]]:
+    """Return the open items of recalls; an audit may have been drawn beside them."""
+    found = served.call("GET", "/v1/reviews", AUDITOR).json()["reviews"]
+    return [one for one in found if one["kind"] == "recall"]
+
+
 @pytest.fixture
 def admin(served: Served) -> Iterator[httpx.Client]:
     """A browser in which an admin has signed in."""
@@ -98,10 +104,7 @@ def test_a_recall_is_previewed_and_begun(served: Served) -> None:
     refused = served.call("POST", "/v1/decisions/d1/consume", AGENT)
     assert refused.status_code == 409
     assert "called back" in refused.json()["detail"]
-    waiting = served.call("GET", "/v1/reviews", AUDITOR).json()["reviews"]
-    assert {(one["kind"], one["decision_id"]) for one in waiting} == {
-        ("recall", name) for name in ("d0", "d1", "d2")
-    }
+    assert {one["decision_id"] for one in recalled(served)} == {"d0", "d1", "d2"}
     (one,) = served.call("GET", "/v1/recalls", AUDITOR).json()["recalls"]
     assert (one["reason"], one["by"], one["queued"]) == ("currency", "a admin", 3)
 
@@ -204,8 +207,21 @@ def test_an_item_that_was_called_back_says_so(served: Served) -> None:
     acted(served)
     body = {"slice_key": "invoices", "reason": "x"}
     served.call("POST", "/v1/recalls", ADMIN, json=body)
-    (item,) = served.call("GET", "/v1/reviews", AUDITOR).json()["reviews"]
+    (item,) = recalled(served)
     with signed_in(served, REVIEWER) as client:
         page = client.get(f"/reviews/{item['id']}").text
     assert "was called back" in page
     assert "Release as edited" not in page
+
+
+def test_what_was_called_back_is_not_approved_in_bulk(served: Served) -> None:
+    """A look at the list is no look: each is answered by itself."""
+    acted(served)
+    served.call("POST", "/v1/recalls", ADMIN, json={"slice_key": "invoices", "reason": "x"})
+    (item,) = recalled(served)
+    rows = [{"id": item["id"], "digest": item["digest"]}]
+    body = {"action": "approve", "items": rows}
+    answer = served.call("POST", "/v1/reviews/bulk", REVIEWER, json=body)
+    assert "a recalled output is answered one by one" in answer.text
+    (still,) = recalled(served)
+    assert still["state"] == "pending"
