@@ -11,7 +11,7 @@ from sureline.application.ports.reviews import Step, Wanted
 from sureline.core.values.review import Review
 from sureline.core.values.review_line import ReviewLine
 
-LOOKED_AT = 3_000
+LOOKED_AT = 2_000
 """How many items, in working order, one search looks at."""
 
 
