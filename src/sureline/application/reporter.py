@@ -42,10 +42,12 @@ from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
 from sureline.core.learning.offers import offers
+from sureline.core.learning.slice_facts import SliceFacts
 from sureline.core.learning.suggestions import Suggestion, suggest
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
-from sureline.core.statistics.noisy_labels import corrected_precision
+from sureline.core.statistics.measured_detection import MeasuredDetection
+from sureline.core.statistics.noisy_labels import CorrectedPrecision, corrected_precision
 from sureline.core.values.periods import day_number, first_day_of, week_number
 from sureline.core.values.policy import Mode, Policy
 
@@ -65,6 +67,11 @@ class Reporter:
     def ledger(self) -> Ledger:
         """Return where the decisions are."""
         return self.recalibrator.ledger
+
+    @property
+    def _clusters(self) -> ClusterReader:
+        workspace = self.recalibrator.workspace
+        return ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
 
     async def report(self, calibration: Calibration | None = None) -> CalibrationReport:
         """Report on a calibration, else on what recalibrating would give now.
@@ -134,7 +141,6 @@ class Reporter:
         opinions = await OpinionReader(ledger=self.ledger, workspace=workspace).read(
             policy, of.measurement, since=since
         )
-        clusters = ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
         facts = slice_facts(of, mistakes)
         suggestions, turned = suggest(facts), levers(lever_facts(of, facts.held or facts.proposed))
         return SliceReport(
@@ -159,16 +165,18 @@ class Reporter:
             labels=one.labels,
             right=facts.right,
             approved=facts.approved,
-            reviewed=corrected_precision(
-                facts.approved.part, facts.approved.whole, of.measured.used
-            ),
+            reviewed=_reviewed(facts, of.measured),
             precision=LabelPrecision.of(facts, of.measured, excluded),
             routes=route_rates(of.days),
             mistakes=mistakes,
-            clusters=await clusters.read(one.slice_key, policy),
+            clusters=await self._clusters.read(one.slice_key, policy),
             opinions=opinions,
             watch=of.watch,
         )
+
+
+def _reviewed(facts: SliceFacts, measured: MeasuredDetection) -> CorrectedPrecision:
+    return corrected_precision(facts.approved.part, facts.approved.whole, measured.used)
 
 
 def _held_by(threshold: Threshold) -> str:
