@@ -45,7 +45,6 @@ class AnswerFirst:
             self.workspace, review_id, by=by, answer=text, at=self.clock.now()
         )
 
-
     async def own(self, review_id: str, by: str) -> str | None:
         """Return what somebody said was right before they saw the output, None without that."""
         return await self.planted.own(self.workspace, review_id, by)

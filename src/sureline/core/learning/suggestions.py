@@ -130,23 +130,8 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             f"which {_percent(proposed.coverage)} of outputs reach.",
             numbers=numbers,
         )
-    elif held is not None and proposed is None and facts.labels_missing and facts.hypothesis:
-        yield Suggestion(
-            code="unproven_hypothesis",
-            advice=Advice.COLLECT,
-            sentence=f"Outputs act alone from {threshold_text(held.threshold)} on, on a hypothesis "
-            f"that nothing proves yet: {counted(facts.labels_missing, 'more label')} without an "
-            f"error would.",
-            numbers={**numbers, "labels_missing": facts.labels_missing},
-        )
     elif held is not None and proposed is None:
-        yield Suggestion(
-            code="proof_lost",
-            advice=Advice.TIGHTEN,
-            sentence=f"Outputs act alone from {threshold_text(held.threshold)} on, but today's "
-            f"labels prove the target of {_percent(facts.target)} at no threshold.",
-            numbers=numbers,
-        )
+        yield _unproven(facts, held, numbers)
     elif held is not None and proposed is not None and _differ(held, proposed):
         looser = proposed.coverage > held.coverage
         yield Suggestion(
@@ -158,6 +143,26 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             f"act alone instead of {_percent(held.coverage)}.",
             numbers=numbers,
         )
+
+
+def _unproven(facts: SliceFacts, held: Band, numbers: Mapping[str, float]) -> Suggestion:
+    """Say that what is automated today is proven at no threshold: not yet, or no longer."""
+    begins = threshold_text(held.threshold)
+    if facts.labels_missing and facts.hypothesis:
+        return Suggestion(
+            code="unproven_hypothesis",
+            advice=Advice.COLLECT,
+            sentence=f"Outputs act alone from {begins} on, on a hypothesis that nothing proves "
+            f"yet: {counted(facts.labels_missing, 'more label')} without an error would.",
+            numbers={**numbers, "labels_missing": facts.labels_missing},
+        )
+    return Suggestion(
+        code="proof_lost",
+        advice=Advice.TIGHTEN,
+        sentence=f"Outputs act alone from {begins} on, but today's labels prove the target of "
+        f"{_percent(facts.target)} at no threshold.",
+        numbers=numbers,
+    )
 
 
 def _differ(held: Band, proposed: Band) -> bool:

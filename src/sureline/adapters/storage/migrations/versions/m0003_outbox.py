@@ -90,7 +90,6 @@ def upgrade() -> None:
     op.create_index("ix_arrivals_digest", "arrivals", ["workspace", "source", "digest"])
     op.create_index("ix_arrivals_since", "arrivals", ["workspace", "since"])
 
-
     _create_incidents()
     _create_recalls()
 
