@@ -2,8 +2,8 @@
 
 The queue is filled by rows, as decisions would have filled it: twenty slices, all stakes, deadlines
 in any order, audits behind them, and one rare slice whose few items are the least urgent of all.
-Then reviewers claim and look, through the desk as pages and API do. Targets: claim p99 20 ms, page
-p99 100 ms.
+Then reviewers claim, look and search, as pages and API do. Targets: claim p99 20 ms, page p99
+100 ms, whatever the list is narrowed to.
 
 Run: python benchmarks/p8_queue.py [--quick] [--items 1000000] [--repeat 400] [--folder DIR]
 """
@@ -22,9 +22,11 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
+from sureline.adapters.storage.line_rows import review_lines
 from sureline.adapters.storage.review_rows import queue_counts, reviews, row_of
 from sureline.adapters.storage.statement import insertion
 from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.inbox import Sought
 from sureline.application.ports.reviews import Wanted
 from sureline.bootstrap import Services, open_services
 from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState
@@ -36,7 +38,8 @@ RARE, RARE_ITEMS = "rare", 30
 PART = 20_000
 PAGE = 50
 SEED = 8
-INSERT, COUNT = insertion(reviews), insertion(queue_counts)
+INSERT, COUNT, LINE = insertion(reviews), insertion(queue_counts), insertion(review_lines)
+TASK = "Extract vendor, date and total from the invoice of "
 
 
 def items(count: int, now: datetime) -> Iterator[Review]:
@@ -73,10 +76,19 @@ async def fill(services: Services, count: int) -> None:
         part.append(item)
         counts[item.workspace, item.slice_key, item.kind.value, item.state.value] += 1
         if len(part) == PART:
-            await database.write(writing(INSERT, [row_of(one) for one in part]))
+            await write_part(services, part)
             part = []
-    await database.write(writing(INSERT, [row_of(one) for one in part]))
+    await write_part(services, part)
     await database.write(writing(COUNT, [(*key, n) for key, n in counts.items()]))
+
+
+async def write_part(services: Services, part: list[Review]) -> None:
+    """Write items with the lines by which they are found."""
+    database = services.store.reviews._database
+    words = "below_threshold forced"
+    lines = [(one.workspace, one.id, one.slice_key, TASK + one.id, words) for one in part]
+    await database.write(writing(INSERT, [row_of(one) for one in part]))
+    await database.write(writing(LINE, lines))
 
 
 def writing(statement: object, rows: list[tuple[object, ...]]) -> Callable[[Transaction], None]:
@@ -130,6 +142,13 @@ async def measure(services: Services, count: int, repeat: int) -> None:
         assert found
         assert await desk.counts()
 
+    async def found(sought: Sought, wanted: Wanted) -> None:
+        await services.inbox.page(wanted, sought, limit=PAGE)
+        assert await desk.counts()
+
+    async def counted(sought: Sought, wanted: Wanted) -> None:
+        await services.inbox.count(wanted, sought, most=99)
+
     everything, rare = Wanted(), Wanted(slices=(RARE,))
     several = Wanted(slices=("slice-3", "slice-11", RARE))
     audits = Wanted(kinds=(ReviewKind.AUDIT,))
@@ -148,6 +167,22 @@ async def measure(services: Services, count: int, repeat: int) -> None:
         ("page of audits", audits, 0),
     ):
         say(name, await times(lambda _, w=wanted, o=offset: looked(w, o), repeat), PAGE_MS)
+    soon = services.clock.now() + timedelta(hours=4)
+    for name, wanted, sought in (
+        ("search, found at once", everything, Sought(text="vendor invoice")),
+        ("search, found nowhere", everything, Sought(text="nowhere")),
+        ("the same in three slices", several, Sought(text="nowhere")),
+        ("reason that none has", everything, Sought(reason="nothing_measured")),
+        ("least stakes", everything, Sought(rank=0)),
+        ("due soon, in all but audits", Wanted(kinds=(ReviewKind.REVIEW,)), Sought(due_by=soon)),
+        ("what somebody is at", everything, Sought(is_held=True)),
+    ):
+        say(name, await times(lambda _, w=wanted, s=sought: found(s, w), repeat), PAGE_MS)
+        say(
+            f"count: {name}",
+            await times(lambda _, w=wanted, s=sought: counted(s, w), repeat // 4),
+            PAGE_MS,
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Take the pictures of the report and the dashboard: `python docs/images/take_pictures.py`.
+"""Take the pictures of the report and the pages: `python docs/images/take_pictures.py`.
 
 Needs Chromium. What they show is the tests' invented slices, so it is the same each time.
 """
@@ -36,12 +36,12 @@ def _open(browser: Any, file: Path, width: int) -> Any:
 
 
 def main() -> None:
-    """Write the summary, one slice, the view on a telephone, and the dashboard."""
+    """Write the report (summary, one slice, telephone), the dashboard and a slice's suggestions."""
     with tempfile.TemporaryDirectory() as folder:
         file = asyncio.run(_write(Path(folder)))
         _take(file)
     with tempfile.TemporaryDirectory() as folder, controlled(Path(folder)) as served:
-        _take_dashboard(served)
+        _take_pages(served)
 
 
 def _launch(playwright: Any) -> Any:
@@ -50,20 +50,28 @@ def _launch(playwright: Any) -> Any:
     )
 
 
-def _take_dashboard(served: Served) -> None:
+def _take_pages(served: Served) -> None:
     with sync_playwright() as playwright:
         browser = _launch(playwright)
         page = browser.new_page(viewport={"width": 1100, "height": 900}, color_scheme="light")
         page.goto(f"{served.url}/login")
         page.fill("#key", served.keys[ADMIN])
         page.click("button.main")
+        page.goto(f"{served.url}/slices/invoices")
+        _wait(page)
+        page.locator("ul.suggested").screenshot(path=HERE / "slice-suggestions.png")
         page.goto(f"{served.url}/dashboard")
-        while page.get_by_text("being drawn up").count():
-            page.reload()
+        _wait(page)
         end = page.locator("section[aria-labelledby=scores]").bounding_box()["y"]
         clip = {"x": 0, "y": 0, "width": 1100, "height": end}
         page.screenshot(path=HERE / "dashboard.png", full_page=True, clip=clip)
         browser.close()
+
+
+def _wait(page: Any) -> None:
+    """Wait for the figures; each request waits for them a while."""
+    while page.get_by_text("being drawn up").count():
+        page.reload()
 
 
 def _take(file: Path) -> None:

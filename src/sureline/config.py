@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sureline.application.company_sign_in import CompanySignIn, read_company_sign_in
 from sureline.application.ports.models import ModelLimits
 from sureline.core.values.switch import Switch, reads_as_on
 from sureline.errors import InvalidInput
@@ -30,6 +31,14 @@ def store_url() -> str:
 def variable(name: str) -> str | None:
     """Return a variable that a policy names, such as where a channel's secret stands."""
     return os.environ.get(name) or None
+
+
+def company_sign_in() -> CompanySignIn | None:
+    """Return how people come in whom a proxy has signed in: SURELINE_TRUSTED_HEADER and others.
+
+    None where none of the variables is set. Raises InvalidInput where they do not go together.
+    """
+    return read_company_sign_in(os.environ)
 
 
 def model_limits() -> ModelLimits:

@@ -100,6 +100,10 @@ class Unauthorized(SurelineError):
     status = 401
 
 
+class NotSigned(Unauthorized):
+    """The delivery is not signed by a source that is known here."""
+
+
 class Forbidden(SurelineError):
     """The API key does not allow this."""
 

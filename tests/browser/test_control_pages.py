@@ -24,9 +24,13 @@ PATHS = (
     "/dashboard",
     "/slices",
     "/slices/invoices",
+    "/slices/letters",
+    "/calibrations/",
     "/confident-rejects?slice=invoices",
     "/policy",
     "/switches",
+    "/incidents?all=1",
+    "/recall?until=2100-01-01",
     "/logbook",
     "/decisions/",
 )
@@ -84,7 +88,10 @@ def sign_in(browser: Any, served: Served, **options: Any) -> Any:
 
 
 def address(page: Any, served: Served, path: str) -> str:
-    """Return a page's address; the decision is the latest with hostile text in it."""
+    """Return a page's address: of the latest decision with hostile text, of a new calibration."""
+    if path == "/calibrations/":
+        work = served.services.recalibrator.recalibrate
+        return f"{served.url}{path}{apart(lambda: asyncio.run(work())).id}"
     if path != "/decisions/":
         return served.url + path
     page.goto(f"{served.url}/slices/refunds")

@@ -71,7 +71,9 @@ def fits(window: Watched) -> bool:
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/?offset=400", "/?over=1", "/?find=none", "/nothing"])
+@pytest.mark.parametrize(
+    "path", ["/", "/?offset=400", "/?over=1", "/?find=none", "/nothing", "/reviewers"]
+)
 def test_lists_are_accessible_and_fit(window: Watched, path: str) -> None:
     """With 500 items, hostile ids among them, axe finds nothing serious and nothing sticks out."""
     window.open(path)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sureline.adapters.notifiers.webhook import WebhookNotifier
+from sureline.core.review.callback import callback_body
 from sureline.core.review.message import message
 from sureline.errors import DeliveryFailed
 from tests.outbox.told import courier, decide, opened, outbox, policy, release, submit, webhook
@@ -39,48 +42,45 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a18_following_a_link_changes_nothing(cases: Cases, tmp_path: Path) -> None:
     """A scanner, and even the reviewer's own browser, opens every link: the item still waits.
 
-    The link still works afterwards, and only the page's form, with its token, decides.
+    So do the links of gathered messages and of callbacks, and all that stand on the pages behind
+    them. The link still works afterwards, and only the page's form, with its token, decides.
     """
     assert "GET never changes state" in cases["A18"]["expected"]
     with serve(tmp_path) as served:
         review_id = served.decide(slice_key="replies", output="Yes.").json()["id"]
-        told = message([NOTICE], page=served.url).body.replace("d%2F1%20%E2%80%AE", review_id)
-        (link,) = re.findall(r"http\S+", told)
-        path = urlsplit(link).path
+        before = served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()["review"]
         reviewer = Visitor(served, REVIEWER)
-        for query in ("", "?action=approve", "?act=approve&as=approve"):
-            served.call("GET", path + query, None, headers=SCANNER)
-            assert reviewer.client.get(path + query, headers=SCANNER).status_code == 200
-        unsigned = reviewer.client.post(path, data={"act": "approve"})
+        address = urlsplit(told_links(served.url, review_id)[0])
+        for path in [urlsplit(link).path for link in told_links(served.url, review_id)]:
+            for query in ("", "?action=approve", "?act=approve&as=approve", "?done=" + review_id):
+                for method in ("GET", "HEAD"):
+                    served.call(method, path + query, None, headers=SCANNER)
+                    scanned = reviewer.client.request(method, path + query, headers=SCANNER)
+                    assert scanned.status_code == 200
+            for link in re.findall(r'(?:href|src)="(/[^"]*)"', reviewer.get(path).text):
+                assert reviewer.client.get(unescape(link), headers=SCANNER).status_code == 200
+        for way in ("decide", "claim", "skip", "escalate"):
+            tried = served.call("GET", f"/v1/reviews/{review_id}/{way}", REVIEWER, headers=SCANNER)
+            assert tried.status_code in {404, 405}
+        assert served.call("GET", "/v1/inbound/chat", None, headers=SCANNER).status_code == 405
+        unsigned = reviewer.client.post(address.path, data={"act": "approve"})
         assert unsigned.status_code in {400, 403}
-        found = served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()
-        assert found["review"]["state"] == "pending"
+        found = served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()["review"]
+        assert found == before
+        assert found["state"] == "pending"
         assert reviewer.decide(review_id, "approve").status_code in {200, 303}
         found = served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()
         assert found["review"]["state"] == "decided"
 
 
-def test_a23_an_act_that_is_sent_three_times_is_one_verdict(cases: Cases, tmp_path: Path) -> None:
-    """Messages have no buttons that a service could send again; and a verdict repeated is one.
-
-    The repeats are told which verdict stands.
-    """
-    assert "one verdict" in cases["A23"]["expected"]
-    assert set(message([NOTICE], page="https://x.example").__slots__) == {"title", "body"}
-    with serve(tmp_path) as served:
-        review_id = served.decide(slice_key="replies", output="Yes.").json()["id"]
-        digest = served.call("GET", f"/v1/reviews/{review_id}", REVIEWER).json()["review"]["digest"]
-
-        def act(_: int) -> tuple[int, str]:
-            with served.client(REVIEWER) as client:
-                said = {"action": "approve", "digest": digest}
-                answer = client.post(f"/v1/reviews/{review_id}/decide", json=said)
-                return answer.status_code, answer.text
-
-        with ThreadPoolExecutor(3) as pool:
-            answers = list(pool.map(act, range(3)))
-        assert sorted(status for status, _ in answers) == [200, 409, 409]
-        assert all("approve by" in text for status, text in answers if status == 409)
+def told_links(page: str, review_id: str) -> list[str]:
+    """Return every link that leaves: of one item's message, of a gathered one, of a callback."""
+    notice = replace(NOTICE, review_id=review_id)
+    texts = [message([notice], page=page).body, message([notice, NOTICE], page=page).body]
+    links = [link for text in texts for link in re.findall(r"http\S+", text)]
+    event = json.loads(callback_body(notice, page=page, shown={}))
+    assert len(links) == 2
+    return [*links, event["data"]["link"]]
 
 
 @pytest.mark.parametrize("case", ["A36"])

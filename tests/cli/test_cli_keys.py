@@ -31,6 +31,17 @@ def test_the_secret_alone_is_on_standard_output(run: Run) -> None:
     assert "shown" in made.stderr or "not stored" in made.stderr
 
 
+@pytest.mark.parametrize("name", ["ada", "Ada  B", "ADA b", "Ad\uff41 B"])
+def test_a_name_is_one_person(run: Run, name: str) -> None:
+    """A second key of the same name is made; one that only reads like it is refused."""
+    first = "Ada" if name == "ada" else "Ada B"
+    assert run("keys", "create", "--name", first, "--role", "reviewer").exit_code == 0
+    assert run("keys", "create", "--name", first, "--role", "reviewer").exit_code == 0
+    refused = run("keys", "create", "--name", name, "--role", "reviewer")
+    assert refused.exit_code == 2
+    assert f"key for '{first}' already" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "exit_code"),
     [

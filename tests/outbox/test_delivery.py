@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from sureline.application.label import GivenAnswer
 from sureline.application.ports.outbox import DeliveryState
 from sureline.core.review.pacing import TRIES
 from sureline.core.values.notification import Notifications
-from sureline.core.values.outcome import Action
+from sureline.core.values.outcome import Action, OutcomeSource
+from sureline.core.values.switch import Switch
 from sureline.testing import FixedClock
 from tests.outbox.told import (
     courier,
@@ -279,4 +281,57 @@ async def test_a_callback_keeps_to_its_pace(receiver: Receiver) -> None:
     pass_time(services, timedelta(seconds=30))
     await carrier.round()
     assert len(receiver.received) == 3
+    services.close()
+
+
+async def test_an_agent_is_told_that_it_acted_on_something_wrong(receiver: Receiver) -> None:
+    """A correction is signed, names the decision and both verdicts, and has no word of anybody."""
+    services = await opened(None, policy(webhook(receiver.url, slices="[replies]")))
+    decision_id = await submit(services, output="The secret word is plum.")
+    await decide(services, decision_id)
+    await release(services)
+    answer = GivenAnswer(
+        decision_id=decision_id,
+        action=Action.REJECT,
+        by="Kim",
+        source=OutcomeSource.INCIDENT,
+        comment="it was pear",
+        id="reported",
+    )
+    await services.labeller.record("default", answer)
+    await services.labeller.record("default", answer)
+    await courier(services).round()
+    decided, corrected = sorted(receiver.received, key=lambda one: one.event["type"], reverse=True)
+    assert decided.event["type"] == "review.decided"
+    event = corrected.verified()
+    assert event["type"] == "decision.corrected"
+    assert event["data"]["decision_id"] == decision_id
+    assert event["data"]["link"] == f"https://review.example.com/decisions/{decision_id}"
+    assert event["data"]["facts"] == {
+        "was": "right", "now": "wrong", "source": "incident", "said_by": "person",
+    }  # fmt: skip
+    for word in (b"plum", b"pear", b"Kim"):
+        assert word not in corrected.body
+    services.close()
+
+
+async def test_programs_that_ask_for_it_are_told_of_switches(receiver: Receiver) -> None:
+    """A channel of one slice hears of its switch, of that of everything, and of no other's."""
+    channel = webhook(receiver.url, slices="[replies]", events="[switched, tripped]")
+    services = await opened(None, policy(channel))
+    for scope, by in (("slice:replies", "guard"), ("slice:invoices", "ada"), ("global", "ada")):
+        switch = Switch(
+            workspace="default",
+            scope=scope,
+            on=True,
+            reason="Why, in secret",
+            by=by,
+            changed_at=services.clock.now(),
+        )
+        await services.ledger.set_switch(switch)
+    await courier(services).round()
+    events = [one.verified() for one in receiver.received]
+    told = {(one["type"], one["data"]["facts"]["scope"]) for one in events}
+    assert told == {("guard.tripped", "slice:replies"), ("switch.changed", "global")}
+    assert all(b"secret" not in one.body for one in receiver.received)
     services.close()

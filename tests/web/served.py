@@ -15,7 +15,7 @@ import httpx
 
 from sureline.application.ports.keys import Role
 from sureline.application.ports.models import ModelClient
-from sureline.application.ports.signals import SignalSource
+from sureline.application.ports.signals import Judge, SignalSource
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.switch import Switch
 from sureline.testing import MOMENT, FixedClock
@@ -112,6 +112,7 @@ def serve(
     signals: Sequence[SignalSource] = (),
     policy: str | None = POLICY,
     model_client: ModelClient | None = None,
+    judge: Judge | None = None,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
     """Run a server on a new store in `folder`.
@@ -120,7 +121,11 @@ def serve(
     """
     clock = FixedClock()
     plugins = Plugins(
-        signals=signals, clock=clock, hard_switch=HeldSwitch(), model_client=model_client
+        signals=signals,
+        clock=clock,
+        hard_switch=HeldSwitch(),
+        model_client=model_client,
+        judge=judge,
     )
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     if policy is not None:

@@ -27,6 +27,7 @@ PAGES = (
     "/confident-rejects",
     "/policy",
     "/switches",
+    "/incidents",
     "/logbook",
 )
 

@@ -66,7 +66,7 @@ def test_an_agent_does_not_learn_what_is_audited(shared: Served) -> None:
 def test_an_agent_sees_its_own_decisions_only(shared: Served) -> None:
     """Another agent's decision is not there for it, neither to read nor to use."""
     made = shared.decide().json()["id"]
-    with shared.client(secret=shared.make_key(AGENT)) as other:
+    with shared.client(secret=shared.make_key(AGENT, name="another agent")) as other:
         assert other.get(f"/v1/decisions/{made}").status_code == 404
         assert other.post(f"/v1/decisions/{made}/consume").status_code == 404
         same = {"slice_key": "invoices", "task": "read it", "output": {"total": 12}, "id": made}

@@ -354,7 +354,7 @@ def test_the_screen_has_what_it_takes_to_decide(served: Served, visitor: Visitor
         "stands in mail (claimed)",
         "<svg",
         "threshold 0.850",
-        "Approving hands this output to the agent",
+        "Approving hands it to the agent, which may act on it",
     ):
         assert wanted in page, wanted
 

@@ -11,6 +11,7 @@ from sureline.application.measure import Measurements
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
 from sureline.core.gate.routing import Routing
 from sureline.core.gate.sampling import Purpose, is_sampled
+from sureline.core.review.line import line_of
 from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
@@ -116,6 +117,10 @@ def record_of(
 ) -> DecisionRecord:
     """Return the row that is written: the response bytes with what is searched by."""
     composite = decision.composite
+    review = opened_review(
+        decision, _rules(case), submitted_by=case.proposal.submitted_by, now=case.opened_at
+    )
+    codes = [reason.code for reason in decision.reasons]
     return DecisionRecord(
         id=decision.id,
         workspace=decision.workspace,
@@ -142,11 +147,7 @@ def record_of(
         request=identity.request,
         vector=measured.vector,
         model_id=measured.model_id,
-        review=opened_review(
-            decision,
-            _rules(case),
-            submitted_by=case.proposal.submitted_by,
-            now=case.opened_at,
-        ),
+        review=review,
+        review_line=None if review is None else line_of(review, case.proposal.task, codes),
         retry_of=case.proposal.retry_of,
     )

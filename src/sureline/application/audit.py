@@ -11,6 +11,7 @@ from typing import Any
 from sureline.application.label import GivenAnswer, Labeller
 from sureline.application.ports.audits import DueAudit
 from sureline.application.ports.ledger import Ledger, StoredDecision
+from sureline.application.review.seen import Seen
 from sureline.core.gate.sampling import Purpose, draw
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import InvalidInput, NotFound
@@ -40,6 +41,7 @@ class Auditor:
     """Lists, shows and answers audits of one workspace; `secret` fixes their order."""
 
     ledger: Ledger
+    seen: Seen
     labeller: Labeller
     secret: bytes
     workspace: str
@@ -95,7 +97,7 @@ class Auditor:
         )
 
     async def _drawn(self, decision_id: str) -> StoredDecision:
-        stored = await self.ledger.decision(self.workspace, decision_id)
+        stored = await self.seen.decision(self.workspace, decision_id)
         if stored is None:
             raise NotFound(f"there is no decision {decision_id!r}")
         if not is_drawn(stored):

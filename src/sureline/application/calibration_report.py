@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
+from sureline.application.label_precision import LabelPrecision
 from sureline.application.mistakes import Mistakes
 from sureline.application.rejected_clusters import RejectedClusters
 from sureline.application.report import Curve
@@ -14,6 +15,7 @@ from sureline.application.report_words import reviewed_sentence
 from sureline.application.route_rates import RouteRates
 from sureline.application.watch import SliceWatch
 from sureline.core.learning.levers import Lever
+from sureline.core.learning.offers import Offer
 from sureline.core.learning.opinion_facts import OpinionFacts, OpinionVerdict
 from sureline.core.learning.slice_facts import Band, Share
 from sureline.core.learning.suggestions import Advice, Suggestion
@@ -25,8 +27,9 @@ from sureline.core.statistics.smooth_ece import smooth_ece
 from sureline.core.statistics.tally import Tally
 
 STANDING_NOTES = (
-    "Honeypots (planted errors) are not built yet: whether reviewers look is not known, so "
-    "near-unanimous approval alone does not justify a looser threshold.",
+    "Near-unanimous approval justifies a looser threshold only where reviewers are known to notice "
+    "at least 80 % of planted errors, with 95 % confidence: unanimity is also what not looking "
+    "looks like.",
 )
 """What every report says at its end."""
 
@@ -65,12 +68,14 @@ class SliceReport:
     """All that the report says of one slice.
 
     `advice` is the most urgent of `suggestions`, `command` what carries it out (None: it takes
-    thought). `held` is what is automated now, `sentence` says what the labels prove or lack.
-    `before` is the composite on all labels that are a fair sample, `after` the calibrated value
-    on labels that the map has not seen, None where there is no map. `right` counts correct labels
-    of that sample, `approved` people's answers to drafts; `reviewed` is what these
-    amount to where people miss errors; `labels` counts by origin. `opinions` is
-    what the labels say of judges and evaluators. `watch` is None where nobody watched.
+    thought), `offers` what can be done about each of them, and about the abstain floor. `held` is
+    what is automated now, `sentence` says what the labels prove or lack. `before` is the composite
+    on all labels that are a fair sample, `after` the calibrated value on labels that the map has
+    not seen, None where there is no map. `right` counts correct labels of that sample, `approved`
+    people's answers to drafts; `reviewed` is what these amount to where people miss errors,
+    `precision` that of what acts or could act alone, with and without the errors that are missed;
+    `labels` counts by origin. `opinions` is what the labels say of judges and evaluators. `watch`
+    is None where nobody watched.
     """
 
     slice_key: str
@@ -80,6 +85,7 @@ class SliceReport:
     advice: Advice
     command: str | None
     suggestions: tuple[Suggestion, ...]
+    offers: tuple[Offer, ...]
     levers: tuple[Lever, ...]
     held: Band | None
     held_by: str
@@ -94,6 +100,7 @@ class SliceReport:
     right: Share
     approved: Share
     reviewed: CorrectedPrecision
+    precision: LabelPrecision
     routes: RouteRates
     mistakes: Mistakes
     clusters: RejectedClusters
@@ -103,7 +110,7 @@ class SliceReport:
     @property
     def reviewed_sentence(self) -> str:
         """Return what people's answers state, and what they amount to."""
-        return reviewed_sentence(self.reviewed)
+        return reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,16 @@ class Calibrations:
         (one,) = exact or found
         return StoredCalibration(**one, body=await self._body(one["id"]))
 
+    async def preview(self, calibration_id: str) -> tuple[ThresholdChange, ...]:
+        """Return what activating a calibration for all decisions would change; nothing changes.
+
+        Before it is what holds for all decisions now, or for those that nothing is staged for.
+        """
+        held = await holding(self.registry, self.workspace)
+        old = {} if held.full is None else await self._thresholds(held.full)
+        new = await self._thresholds(calibration_id)
+        return _changes(old, new)
+
     async def activate(
         self, calibration_id: str, *, by: str, note: str = "", share: float = 1.0
     ) -> CalibrationChange:
@@ -159,10 +169,7 @@ class Calibrations:
             after=after.subject,
             by=by,
             share=after.share,
-            thresholds=tuple(
-                ThresholdChange(slice_key=key, before=old.get(key), after=new.get(key))
-                for key in sorted({*old, *new})
-            ),
+            thresholds=_changes(old, new),
         )
 
     async def _thresholds(self, calibration_id: str) -> dict[str, float | None]:
@@ -178,6 +185,15 @@ class Calibrations:
             raise NotFound(f"there is no calibration {calibration_id!r}")
         found: Mapping[str, Any] = json.loads(body)
         return found
+
+
+def _changes(
+    old: Mapping[str, float | None], new: Mapping[str, float | None]
+) -> tuple[ThresholdChange, ...]:
+    return tuple(
+        ThresholdChange(slice_key=key, before=old.get(key), after=new.get(key))
+        for key in sorted({*old, *new})
+    )
 
 
 def thresholds_of(body: Mapping[str, Any]) -> dict[str, float | None]:

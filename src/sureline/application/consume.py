@@ -15,6 +15,7 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.seen import Seen
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
 from sureline.core.review.opening import content_digest
@@ -28,9 +29,13 @@ from sureline.errors import NotFound, Refused, UnknownSlice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
-    """Hands out the one use of an approval, re-reading the switches first."""
+    """Hands out the one use of an approval, re-reading the switches first.
+
+    A planted item has none to hand out; it is refused in words that any other could be.
+    """
 
     ledger: Ledger
+    seen: Seen
     currents: Currents
     hard_switch: HardSwitch
     desk: ReviewDesk
@@ -46,7 +51,7 @@ class Consumer:
         Raises NotFound, and Refused when it was not approved, was used before, is too old, or a
         switch has been turned on since.
         """
-        stored = await self.ledger.decision(workspace, decision_id)
+        stored = await self.seen.decision(workspace, decision_id)
         if stored is None:
             raise NotFound(f"there is no decision {decision_id!r}")
         if stored.answer is None:
@@ -59,10 +64,16 @@ class Consumer:
         edited = None if said is None else said.edited
         output = json.loads(stored.answer)["output"] if edited is None else json.loads(edited)
         await self._check_content(stored, content_digest(output), said, digest)
-        if not await self.ledger.consume(workspace, decision_id, self.clock.now()):
+        if not await self._used(stored):
             raise Refused("this approval was used before; an approval is used once")
         answer = stored.answer if edited is None else with_output(stored.answer, edited)
         return Answer(splice(stored.body, answer), created=False)
+
+    async def _used(self, stored: StoredDecision) -> bool:
+        """Use the approval; False where it was used before, or is none that the ledger knows."""
+        if await self.ledger.decision(stored.workspace, stored.id) is None:
+            return False
+        return await self.ledger.consume(stored.workspace, stored.id, self.clock.now())
 
     async def _check_automatic(self, stored: StoredDecision) -> None:
         """Refuse unless the gate would let the same scores pass now, and nobody has objected."""
@@ -99,7 +110,7 @@ class Consumer:
         item = await self.desk.store.get(stored.workspace, stored.id)
         if item is not None and item.kind is ReviewKind.REVIEW:
             _check_item(item)
-        last = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
+        last = _last_word(await self.seen.outcomes(stored.workspace, stored.id))
         if last is None:
             raise Refused("no person has approved this output")
         if last.action is Action.EXPIRED:

@@ -84,7 +84,7 @@ def read_proposal(
     """Return the proposal that `raw` describes.
 
     `trusted` says whether the caller may vouch for task and sources; otherwise they count as
-    claimed. `submitted_by` is the caller's API key.
+    claimed. `submitted_by` is the name of the caller's API key.
     Raises InvalidInput naming every field at fault and what was expected there.
     """
     try:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from sureline.application.current import Currents
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
+from sureline.application.review.seen import Seen
 from sureline.core.learning.labels import label_of
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import InvalidInput, NotFound, UnknownSlice
@@ -59,9 +60,13 @@ class GivenAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labeller:
-    """Records outcomes; only trusted callers reach it (G34)."""
+    """Records outcomes; only trusted callers reach it (G34).
+
+    What is said of a planted item is taken like any other's, and is no label.
+    """
 
     ledger: Ledger
+    seen: Seen
     currents: Currents
     clock: Clock
     new_id: Callable[[], str]
@@ -87,7 +92,7 @@ class Labeller:
 
     async def _cosmetic_fields(self, workspace: str, decision_id: str) -> Sequence[str]:
         """Return the fields whose edit leaves the output correct, by the current policy."""
-        stored = await self.ledger.decision(workspace, decision_id)
+        stored = await self.seen.decision(workspace, decision_id)
         if stored is None:
             raise NotFound(f"there is no decision {decision_id!r}")
         try:

@@ -9,17 +9,32 @@ from enum import StrEnum
 from typing import Any
 
 from sureline.application.canary_standings import CANARIES
+from sureline.application.drafted import SUGGESTION, drafted
 from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.holding import CALIBRATION, share_text
 from sureline.application.models_seen import MODEL, named_in
 from sureline.application.policies import POLICY
+from sureline.application.ports.incidents import CLOSED
 from sureline.application.ports.ledger import Ledger, RouteDay
+from sureline.application.ports.recalls import RECALL
 from sureline.application.ports.registry import REBUILD, Activation, Registry
 from sureline.core.gate.routing import GUARD
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
 from sureline.core.values.switch import Switch
 
+KINDS = (
+    POLICY,
+    CALIBRATION,
+    SUGGESTION,
+    REBUILD,
+    REEMBEDDED,
+    MODEL,
+    CANARIES,
+    CLOSED,
+    RECALL,
+)
+"""The activations that are told of; each has the name of its change."""
 DAYS = 7
 """Days before and after a change whose rates are compared."""
 _SLICE = "slice:"
@@ -46,8 +61,14 @@ class Change(StrEnum):
     """A decision's payload was erased."""
     MODEL = "model"
     """Another model answered behind a name of the policy, or one answered for the first time."""
+    SUGGESTION = "suggestion"
+    """A person made a proposed policy of a suggestion; nothing became current by it."""
     CANARIES = "canaries"
     """A second model passed its canaries, or failed them."""
+    INCIDENT = "incident"
+    """An incident was closed."""
+    RECALL = "recall"
+    """What acted alone was called back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +132,7 @@ class Logbook:
     async def _acts(self) -> list[_Act]:
         acts = [
             _activation(one)
-            for kind in (POLICY, CALIBRATION, REBUILD, REEMBEDDED, MODEL, CANARIES)
+            for kind in KINDS
             for one in await self.registry.activations(self.workspace, kind)
         ]
         acts += _switched(await self.ledger.switch_history(self.workspace))
@@ -146,12 +167,14 @@ def _activation(one: Activation) -> _Act:
         subject=_subject(one),
         by=one.by,
         note=_note(one),
-        slice_key=None,
+        slice_key=drafted(one)[1] if one.kind == SUGGESTION else None,
     )
 
 
 def _subject(one: Activation) -> str:
-    """Return what became current; of a model, the name that it answers to."""
+    """Return what became current or was proposed; of a model, the name that it answers to."""
+    if one.kind == SUGGESTION:
+        return drafted(one)[0]
     named = named_in(one) if one.kind == MODEL else None
     return one.subject if named is None else named[0]
 

@@ -16,7 +16,7 @@ from sureline.application.fault_words import in_words
 from sureline.application.intake import read_proposal
 from sureline.application.measure import Measurements, Measurer
 from sureline.core.gate.canaries import unbound
-from sureline.core.values.certificate import Certificate, ErrorRate
+from sureline.core.values.certificate import Certificate, ErrorRate, MissedErrors
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -224,8 +224,17 @@ class _FixedCurrents(Currents):
 
 def _certificate(current: Current, threshold: float, now: datetime) -> Certificate:
     policy = current.policy
+    allowance = MissedErrors(
+        caught=0,
+        shown=0,
+        pooled=False,
+        noticed_at_least=1.0,
+        labels_target=policy.target_precision,
+        labels_delta=policy.delta,
+    )
     return Certificate(
         id="case",
+        missed_errors=allowance if policy.certify_missed_errors else None,
         workspace="case",
         slice_key=policy.key,
         threshold=threshold,

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from sureline.application.counted_labels import CountedLabels, LabelReader
 from sureline.application.holding import CALIBRATION, readable_share
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
@@ -19,13 +20,11 @@ from sureline.application.stored_calibration import active_calibration
 from sureline.core.canonical import canonical_json
 from sureline.core.learning.calibrate import SliceCalibration as SliceCalibration
 from sureline.core.learning.calibrate import SliceLabels, calibrate
-from sureline.core.learning.labels import without
 from sureline.core.statistics.calibration import Unfitted
 from sureline.core.statistics.certificate import Demand, Provenance
 from sureline.core.statistics.map_json import map_to_json
 from sureline.core.values.certificate import ErrorRate, Uncertified
 from sureline.core.values.label_count import LabelCount
-from sureline.core.values.periods import day_number, week_number
 from sureline.core.values.policy import Policy
 from sureline.errors import InvalidInput, NotFound
 
@@ -35,9 +34,8 @@ class Calibration:
     """What the labels say at one moment; changes nothing until a person activates it (L2).
 
     `data_hash` names the labels of all slices; `routes` counts decisions by slice and route.
-    `earlier` are the maps in force: where no new one can be fitted, the old one stays. `given` is
-    how many labels each slice has, with those that count for nothing because no threshold could
-    have automated their output or because they are no fair sample.
+    `earlier` are the maps in force: where no new one can be fitted, the old one stays. `labels`
+    are each slice's, with how many count for nothing and why.
     """
 
     id: str
@@ -49,8 +47,13 @@ class Calibration:
     measurement_hashes: Mapping[str, str]
     base_measurements: Mapping[str, str]
     earlier: Mapping[str, Any]
-    given: Mapping[str, int]
+    labels: Mapping[str, CountedLabels]
     routes: Mapping[str, Mapping[str, int]]
+
+    @property
+    def given(self) -> dict[str, int]:
+        """Return how many labels each slice was given, whether they count or not."""
+        return {key: one.given for key, one in self.labels.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,11 @@ class Recalibrator:
     clock: Clock
     workspace: str
     reviewers: Reviewers | None = None
+
+    @property
+    def labels(self) -> LabelReader:
+        """Return what reads the labels that count."""
+        return LabelReader(ledger=self.ledger, workspace=self.workspace, reviewers=self.reviewers)
 
     async def recalibrate(self) -> Calibration:
         """Certify every slice from its labels and store the result as a proposal."""
@@ -79,14 +87,16 @@ class Recalibrator:
         """Return what `recalibrate` would store; store nothing.
 
         Each slice's labels are those of its present measurement: what was labelled under other
-        weights, checks or models says nothing about the scores of now. The same labels under the
-        same policy give the same calibration again, with its first date: age is the labels' age.
+        weights, checks or models says nothing about the scores of now. Those of people who were
+        shown not to look are no evidence, and left out. The same labels under the same policy give
+        the same calibration again, with its first date: age is the labels' age.
         """
         policy = await self.policies.latest()
-        labels = await self._labels(policy, self.clock.now())
-        data_hash = _digest([[key, labels_hash(rows)] for key, rows in labels.items()])
+        labels = await self.labels.read(policy, self.clock.now())
+        data_hash = _digest([[key, labels_hash(one.rows)] for key, one in labels.items()])
         earlier = await active_calibration(self.registry, self.workspace)
         about = [self.workspace, policy.hash, dict(policy.measurement_hashes), data_hash]
+        about += _attention(policy, labels)
         calibration_id = f"cal_{_digest(about)[:24]}"
         now, kept = await self._begun(calibration_id)
         kept = earlier.get("maps", {}) if kept is None else kept
@@ -100,7 +110,7 @@ class Recalibrator:
             measurement_hashes=policy.measurement_hashes,
             base_measurements=policy.base_measurements,
             earlier=kept,
-            given=await self._given(policy, labels, now),
+            labels=labels,
             routes=await self.ledger.route_counts(self.workspace),
         )
 
@@ -155,63 +165,26 @@ class Recalibrator:
         before = json.loads(stored)
         return datetime.fromisoformat(before["created_at"]), before["maps"]
 
-    async def _labels(self, policy: Policy, now: datetime) -> dict[str, Sequence[LabelCount]]:
-        """Return each slice's labels of its present measurement, in its window.
-
-        Those of people who were shown not to look are no evidence, and left out.
-        """
-        unseen = {} if self.reviewers is None else await self.reviewers.inattentive()
-        return {
-            key: await self._counted(policy, key, _first_week(policy, key, now), unseen)
-            for key in sorted(policy.slices)
-        }
-
-    async def _counted(
-        self, policy: Policy, key: str, since_week: int, unseen: Mapping[str, Sequence[str]]
-    ) -> Sequence[LabelCount]:
-        of = (self.workspace, key, policy.measurement_hashes[key])
-        rows = await self.ledger.label_counts(*of, since_week=since_week)
-        for name, slices in unseen.items():
-            if self.reviewers is not None and (not slices or key in slices):
-                given = self.reviewers.planted.labels_by(*of, since_week=since_week, by=name)
-                rows = without(rows, await given)
-        return rows
-
-    async def _given(
-        self, policy: Policy, labels: Mapping[str, Sequence[LabelCount]], now: datetime
-    ) -> dict[str, int]:
-        """Return how many labels of its present measurement each slice was given in its window."""
-        return {
-            key: sum(row.count for row in rows)
-            + await self.ledger.labels_off_scale(
-                self.workspace,
-                key,
-                policy.measurement_hashes[key],
-                since_week=_first_week(policy, key, now),
-            )
-            for key, rows in labels.items()
-        }
-
     def _calibrate(
-        self, policy: Policy, labels: Mapping[str, Sequence[LabelCount]], now: datetime
+        self, policy: Policy, labels: Mapping[str, CountedLabels], now: datetime
     ) -> tuple[SliceCalibration, ...]:
         """Calibrate slices together whose composites are made alike."""
         alike: dict[tuple[tuple[str, float], ...], list[SliceLabels]] = {}
-        for key, rows in labels.items():
+        for key, one in labels.items():
             weights = tuple(sorted(policy.slices[key].weights.items()))
-            alike.setdefault(weights, []).append(self._slice_labels(policy, key, rows, now))
-        found = [one for group in alike.values() for one in calibrate(group)]
+            alike.setdefault(weights, []).append(self._slice_labels(policy, key, one, now))
+        found = [done for group in alike.values() for done in calibrate(group)]
         return tuple(sorted(found, key=lambda one: one.slice_key))
 
     def _slice_labels(
-        self, policy: Policy, key: str, rows: Sequence[LabelCount], now: datetime
+        self, policy: Policy, key: str, labels: CountedLabels, now: datetime
     ) -> SliceLabels:
         one = policy.slices[key]
         shares = one.error_rate is ErrorRate.FAMILY
         family = sum(other.error_rate is ErrorRate.FAMILY for other in policy.slices.values())
         return SliceLabels(
             slice_key=key,
-            rows=rows,
+            rows=labels.rows,
             judges=one.judge is not None,
             demand=Demand(
                 target=one.target_precision,
@@ -224,12 +197,24 @@ class Recalibrator:
                 policy_hash=policy.hash,
                 measurement_hash=policy.measurement_hashes[key],
                 issued_at=now,
+                labels_excluded=labels.excluded,
             ),
+            missed=labels.measured if one.certify_missed_errors else None,
         )
 
 
-def _first_week(policy: Policy, key: str, now: datetime) -> int:
-    return week_number(day_number(now) - policy.slices[key].window_days)
+def _attention(policy: Policy, labels: Mapping[str, CountedLabels]) -> list[Any]:
+    """Return what certificates take from planted errors, where they take anything.
+
+    It is part of a calibration's id: the same labels with other planted errors are another one.
+    """
+    found = []
+    for key, one in labels.items():
+        seen, allows = one.measured.used, policy.slices[key].certify_missed_errors
+        if one.excluded or allows:
+            noticed = [seen.caught, seen.shown, one.measured.pooled] if allows else []
+            found.append([key, one.excluded, noticed])
+    return found
 
 
 def calibration_json(calibration: Calibration) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sureline.application.label_precision import excluded_sentence
 from sureline.core.statistics.noisy_labels import CorrectedPrecision
 from sureline.core.values.certificate import Certificate, Scale, Uncertified
 from sureline.core.values.threshold_text import threshold_text
@@ -11,17 +12,33 @@ def verdict_sentence(verdict: Certificate | Uncertified | None) -> str:
     """Say what a certificate proves, or what is missing."""
     if verdict is None:
         return "No labels, so no certificate."
+    excluded = excluded_sentence(verdict.labels_excluded)
     if isinstance(verdict, Uncertified):
-        return f"No certificate ({verdict.reason.replace('_', ' ')}). {verdict.message}."
+        reason = verdict.reason.replace("_", " ")
+        return f"No certificate ({reason}). {verdict.message}. {excluded}".rstrip()
     kind = "calibrated scores" if verdict.scale is Scale.CALIBRATED else "scores"
-    return (
+    sentence = (
         f"At {kind} of {threshold_text(verdict.threshold)} or more, precision is at least "
         f"{100 * verdict.lower_bound:.1f} % with confidence {100 * (1 - verdict.delta):.0f} %: "
         f"{verdict.correct} of {verdict.in_band} labels there were right."
     )
+    return " ".join(part for part in (sentence, allowance_sentence(verdict), excluded) if part)
 
 
-def reviewed_sentence(found: CorrectedPrecision) -> str:
+def allowance_sentence(found: Certificate) -> str:
+    """Say what a certificate allows for missed errors; nothing where it takes labels as given."""
+    allowed = found.missed_errors
+    if allowed is None:
+        return ""
+    where = " of all slices together" if allowed.pooled else ""
+    return (
+        f"That allows for missed errors: {allowed.caught} of {allowed.shown} planted errors{where} "
+        f"were noticed, so at least {100 * allowed.noticed_at_least:.1f} % are, and labels had to "
+        f"show {100 * allowed.labels_target:.2f} %."
+    )
+
+
+def reviewed_sentence(found: CorrectedPrecision, *, pooled: bool = False) -> str:
     """Say what people's answers to drafts state, and what they amount to where errors are missed.
 
     Both figures are given: the first is what was said, the second what it is worth.
@@ -34,13 +51,14 @@ def reviewed_sentence(found: CorrectedPrecision) -> str:
     if seen.share is None:
         return f"{stated} Whether they notice errors is not known yet: none was planted."
     low, high = found.interval
+    where = " of all slices" if pooled else ""
     worth = (
         "that says nothing about precision"
         if found.corrected is None
         else f"allowing for what they miss, {_percent(found.corrected)} were right"
     )
     return (
-        f"{stated} They noticed {seen.caught} of {seen.shown} planted errors: {worth} "
+        f"{stated} They noticed {seen.caught} of {seen.shown} planted errors{where}: {worth} "
         f"(95 % interval {_percent(low)} to {_percent(high)})."
     )
 

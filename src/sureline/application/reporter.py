@@ -13,8 +13,10 @@ from sureline.application.calibration_report import (
     Scores,
     SliceReport,
 )
+from sureline.application.counted_labels import CountedLabels
 from sureline.application.current import Current, current_of
 from sureline.application.holding import holding
+from sureline.application.label_precision import LabelPrecision
 from sureline.application.mistakes import MistakeReader
 from sureline.application.model_words import model_notes
 from sureline.application.models_seen import models_seen
@@ -30,6 +32,7 @@ from sureline.application.slice_sources import (
     RECENT_WEEKS,
     SliceSources,
     lever_facts,
+    offer_facts,
     score_band,
     slice_facts,
 )
@@ -38,16 +41,15 @@ from sureline.application.watch import SliceWatch, Watcher
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import SliceCalibration
 from sureline.core.learning.levers import levers
-from sureline.core.learning.suggestions import (
-    Suggestion,
-    suggest,
-)
-from sureline.core.statistics.attention import Detection
+from sureline.core.learning.offers import offers
+from sureline.core.learning.slice_facts import SliceFacts
+from sureline.core.learning.suggestions import Suggestion, suggest
 from sureline.core.statistics.bins import scores_of
 from sureline.core.statistics.curves import CurvePoint, histogram, risk_coverage
-from sureline.core.statistics.noisy_labels import corrected_precision
+from sureline.core.statistics.measured_detection import MeasuredDetection
+from sureline.core.statistics.noisy_labels import CorrectedPrecision, corrected_precision
 from sureline.core.values.periods import day_number, first_day_of, week_number
-from sureline.core.values.policy import Mode
+from sureline.core.values.policy import Mode, Policy
 
 POINTS = 60
 """Points of a risk-coverage curve that are drawn."""
@@ -66,6 +68,11 @@ class Reporter:
         """Return where the decisions are."""
         return self.recalibrator.ledger
 
+    @property
+    def _clusters(self) -> ClusterReader:
+        workspace = self.recalibrator.workspace
+        return ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
+
     async def report(self, calibration: Calibration | None = None) -> CalibrationReport:
         """Report on a calibration, else on what recalibrating would give now.
 
@@ -81,13 +88,14 @@ class Reporter:
         watched = await replace(self.watcher, acts=False).watch()
         watches = {one.slice_key: one for one in watched.slices}
         known = held.full == calibration.id and held.staged is None
-        activate = None if known else f"sureline calibration activate {calibration.id} --by NAME"
+        activate = None if known else calibration.id
         slices = []
         for one in calibration.slices:
             key = one.slice_key
             current = current_of(policy, key, certificates.get(key), stored, seen)
-            sources = await self._read(current, one, days, watches.get(key), activate)
-            slices.append(await self._slice(sources))
+            labels = calibration.labels[key]
+            sources = await self._read(current, one, labels, days, watches.get(key), activate)
+            slices.append(await self._slice(sources, policy, labels.excluded))
         return CalibrationReport(
             at=watched.at,
             workspace=calibration.workspace,
@@ -103,6 +111,7 @@ class Reporter:
         self,
         current: Current,
         one: SliceCalibration,
+        labels: CountedLabels,
         days: Sequence[RouteDay],
         watch: SliceWatch | None,
         activate: str | None,
@@ -114,27 +123,16 @@ class Reporter:
             measurement=measurement,
             calibrated=one,
             threshold=current.threshold(slice_policy.stakes, now),
-            labels=await self.ledger.label_counts(
-                self.recalibrator.workspace,
-                key,
-                measurement,
-                since_week=week_number(day_number(now) - slice_policy.window_days),
-            ),
+            labels=labels.rows,
             scores=await self.ledger.score_counts(self.recalibrator.workspace, key, measurement),
             days=[day for day in days if day.slice_key == key],
             watch=watch,
             now=now,
             activate=activate,
-            detection=await self._detection(key),
+            measured=labels.measured,
         )
 
-    async def _detection(self, slice_key: str) -> Detection:
-        """Return how many planted errors people noticed in a slice."""
-        reviewers = self.recalibrator.reviewers
-        found = None if reviewers is None else await reviewers.detection(slice_key)
-        return found or Detection.of_nothing()
-
-    async def _slice(self, of: SliceSources) -> SliceReport:
+    async def _slice(self, of: SliceSources, whole: Policy, excluded: int) -> SliceReport:
         one, policy, workspace = of.calibrated, of.policy, self.recalibrator.workspace
         since = of.now - timedelta(days=policy.window_days)
         mistakes = await MistakeReader(ledger=self.ledger, workspace=workspace).read(
@@ -143,9 +141,8 @@ class Reporter:
         opinions = await OpinionReader(ledger=self.ledger, workspace=workspace).read(
             policy, of.measurement, since=since
         )
-        clusters = ClusterReader(ledger=self.ledger, cases=self.cases, workspace=workspace)
         facts = slice_facts(of, mistakes)
-        suggestions = suggest(facts)
+        suggestions, turned = suggest(facts), levers(lever_facts(of, facts.held or facts.proposed))
         return SliceReport(
             slice_key=one.slice_key,
             mode=policy.mode,
@@ -154,7 +151,8 @@ class Reporter:
             advice=suggestions[0].advice,
             command=_command(suggestions[0], policy.mode, of.activate),
             suggestions=suggestions,
-            levers=levers(lever_facts(of, facts.held or facts.proposed)),
+            offers=offers(suggestions, turned, offer_facts(of, facts, whole)),
+            levers=turned,
             held=facts.held,
             held_by="nothing" if facts.held is None else _held_by(of.threshold),
             sentence=verdict_sentence(one.verdict),
@@ -167,13 +165,18 @@ class Reporter:
             labels=one.labels,
             right=facts.right,
             approved=facts.approved,
-            reviewed=corrected_precision(facts.approved.part, facts.approved.whole, of.detection),
+            reviewed=_reviewed(facts, of.measured),
+            precision=LabelPrecision.of(facts, of.measured, excluded),
             routes=route_rates(of.days),
             mistakes=mistakes,
-            clusters=await clusters.read(one.slice_key, policy),
+            clusters=await self._clusters.read(one.slice_key, policy),
             opinions=opinions,
             watch=of.watch,
         )
+
+
+def _reviewed(facts: SliceFacts, measured: MeasuredDetection) -> CorrectedPrecision:
+    return corrected_precision(facts.approved.part, facts.approved.whole, measured.used)
 
 
 def _held_by(threshold: Threshold) -> str:
@@ -184,8 +187,13 @@ def _command(first: Suggestion, mode: Mode, activate: str | None) -> str | None:
     """Say how to do what is suggested where one command or setting does it."""
     if first.code not in {"first_certificate", "lower_threshold", "higher_threshold"}:
         return None
+    command = (
+        None
+        if activate is None
+        else f"sureline recalibrate; then sureline calibration activate {activate} --by NAME"
+    )
     setting = None if mode is Mode.ROUTE else "set mode: route for this slice in the policy"
-    return "; then ".join(step for step in (activate, setting) if step) or None
+    return "; then ".join(step for step in (command, setting) if step) or None
 
 
 def _curve(one: SliceCalibration) -> Curve:

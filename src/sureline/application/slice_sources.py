@@ -14,16 +14,18 @@ from sureline.application.watch import SliceWatch
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import JUDGED, UNJUDGED, SliceCalibration, table_of
 from sureline.core.learning.levers import LeverFacts
+from sureline.core.learning.offers import OfferFacts
 from sureline.core.learning.slice_facts import Band, Share, SliceFacts
 from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.bins import BINS, edge, edges_of
 from sureline.core.statistics.calibration import Unfitted
+from sureline.core.statistics.measured_detection import MeasuredDetection
 from sureline.core.statistics.tally import Tally
 from sureline.core.values.certificate import Scale, Uncertified
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.periods import day_number, week_number
-from sureline.core.values.policy import Mode, SlicePolicy
+from sureline.core.values.policy import Mode, Policy, SlicePolicy
 
 RECENT_WEEKS = 4
 """Weeks, this one included, whose scores are compared with those before."""
@@ -36,8 +38,8 @@ SELF_REPORT = "self_report"
 class SliceSources:
     """One slice's policy, counts and calibration, and the threshold in force.
 
-    `activate` is the command that makes the calibration current, None where it is. `detection` is
-    how many planted errors people noticed.
+    `activate` is the calibration that could be made current, None where it is. `measured` is how
+    many planted errors the people whose labels count noticed.
     """
 
     policy: SlicePolicy
@@ -50,7 +52,7 @@ class SliceSources:
     watch: SliceWatch | None
     now: datetime
     activate: str | None
-    detection: Detection = field(default_factory=Detection.of_nothing)
+    measured: MeasuredDetection = field(default_factory=MeasuredDetection.of_nothing)
 
 
 def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
@@ -64,6 +66,7 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         target=of.policy.target_precision,
         held=held,
         proposed=proposed_band(one),
+        hypothesis=held is not None and of.threshold.uncertified,
         right=_share(one.composite, 0.0),
         band=band,
         approved=Share(
@@ -72,10 +75,25 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         ),
         corrections=mistakes.corrections,
         corrected=mistakes.corrected,
-        honeypots=_honeypots(of.detection),
+        honeypots=_honeypots(of.measured.own),
         tripped=_tripped(of.watch),
         labels_missing=missing,
         human_only=of.policy.mode is Mode.HUMAN_ONLY,
+    )
+
+
+def offer_facts(of: SliceSources, facts: SliceFacts, policy: Policy) -> OfferFacts:
+    """Gather what offers rest on."""
+    return OfferFacts(
+        policy=policy.hash,
+        slice_key=facts.slice_key,
+        target=facts.target,
+        settings=policy.raw["slices"][facts.slice_key],
+        curve=of.calibrated.curve,
+        coverage=None if facts.held is None else facts.held.coverage,
+        calibration=of.activate,
+        weeks=None if of.watch is None else of.watch.detection.weeks,
+        two_week_rate=None if of.watch is None else of.watch.detection.two_week_rate,
     )
 
 

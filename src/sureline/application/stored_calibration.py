@@ -10,7 +10,7 @@ from typing import Any
 from sureline.application.holding import holding
 from sureline.application.ports.registry import Registry
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
-from sureline.core.values.certificate import Certificate, ErrorRate, Scale
+from sureline.core.values.certificate import Certificate, ErrorRate, MissedErrors, Scale
 
 
 async def active_calibration(registry: Registry, workspace: str) -> dict[str, Any]:
@@ -69,11 +69,13 @@ def fitted_maps(calibration: Mapping[str, Any], slice_key: str) -> tuple[str | N
 
 def certificate_from_json(entry: dict[str, Any]) -> Certificate:
     """Read a certificate as a calibration stores it."""
+    missed = entry.get("missed_errors")
     return Certificate(
         **{
             **entry,
             "error_rate": ErrorRate(entry["error_rate"]),
             "scale": Scale(entry.get("scale", Scale.COMPOSITE)),
             "issued_at": datetime.fromisoformat(entry["issued_at"]),
+            "missed_errors": None if missed is None else MissedErrors(**missed),
         }
     )

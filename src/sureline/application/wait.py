@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Ledger, StoredDecision
+from sureline.application.ports.ledger import StoredDecision
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.reviewed import Reviewed
+from sureline.application.review.seen import Seen
 from sureline.core.values.outcome import Action, Outcome
 from sureline.core.values.review import Review, ReviewKind
 from sureline.errors import NotFound
@@ -23,9 +24,9 @@ _SETTLING = frozenset({Action.APPROVE, Action.REJECT, Action.EDIT, Action.EXPIRE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiter:
-    """Lets an agent wait for the answer to its proposal (R11)."""
+    """Lets an agent wait for the answer to its proposal (R11); no agent has a planted one."""
 
-    ledger: Ledger
+    seen: Seen
     desk: ReviewDesk
     clock: Clock
 
@@ -36,7 +37,7 @@ class Waiter:
         is answered as `expired`, which is no rejection by a person. Where another attempt took
         its place, no answer is waited for.
         """
-        stored = await self.ledger.decision(workspace, decision_id)
+        stored = await self.seen.decision(workspace, decision_id)
         if stored is None:
             raise NotFound(f"there is no decision {decision_id!r}")
         deadline = self.clock.monotonic() + seconds
@@ -50,7 +51,7 @@ class Waiter:
     async def _reviewed(self, stored: StoredDecision) -> Reviewed:
         await self.desk.settle(stored.id)
         item = await self.desk.store.get(stored.workspace, stored.id)
-        outcomes = await self.ledger.outcomes(stored.workspace, stored.id)
+        outcomes = await self.seen.outcomes(stored.workspace, stored.id)
         settling = [one for one in outcomes if one.action in _SETTLING]
         outcome = settling[-1] if settling and not _is_awaited(item) else None
         found = Reviewed(

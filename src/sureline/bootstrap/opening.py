@@ -15,7 +15,9 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.models import ModelClient
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.review.desk import ReviewDesk
+from sureline.application.review.offers import Offers
 from sureline.application.review.reviewers import Reviewers
+from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
@@ -43,7 +45,8 @@ def open_services(
     store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
-    desk = _desk(store, currents, plugins, workspace)
+    desk = _desk(store, currents, policies, plugins, workspace)
+    seen = Seen(ledger=store.ledger, planted=store.planted)
     client = model_client_of(plugins)
     return Services(
         store=store,
@@ -57,14 +60,13 @@ def open_services(
         canaries=open_canaries(store, policies, plugins, client=client, workspace=workspace),
         consumer=Consumer(
             ledger=store.ledger,
+            seen=seen,
             currents=currents,
             hard_switch=plugins.hard_switch,
             desk=desk,
             clock=plugins.clock,
         ),
-        labeller=Labeller(
-            ledger=store.ledger, currents=currents, clock=plugins.clock, new_id=plugins.new_id
-        ),
+        labeller=_labeller(store, seen, currents, plugins),
         recalibrator=Recalibrator(
             ledger=store.ledger,
             registry=store.registry,
@@ -74,13 +76,26 @@ def open_services(
             reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
         ),
         desk=desk,
-        waiter=Waiter(ledger=store.ledger, desk=desk, clock=plugins.clock),
+        waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
     )
 
 
-def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) -> ReviewDesk:
+def _labeller(store: Store, seen: Seen, currents: Currents, plugins: Plugins) -> Labeller:
+    """Wire what records answers that are given outside the queue."""
+    return Labeller(
+        ledger=store.ledger,
+        seen=seen,
+        currents=currents,
+        clock=plugins.clock,
+        new_id=plugins.new_id,
+    )
+
+
+def _desk(
+    store: Store, currents: Currents, policies: PolicyBook, plugins: Plugins, workspace: str
+) -> ReviewDesk:
     """Wire the desk at which people review."""
     return ReviewDesk(
         store=store.reviews,
@@ -90,6 +105,7 @@ def _desk(store: Store, currents: Currents, plugins: Plugins, workspace: str) ->
         workspace=workspace,
         validators=_validators(plugins),
         planted=store.planted,
+        offers=Offers(policies=policies),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from sureline.adapters.jobs.embedded import EmbeddedJobs
 from sureline.adapters.search.check import CheckReport
 from sureline.adapters.storage.store import Store
+from sureline.application.acceptance import Acceptance
 from sureline.application.audit import Auditor
 from sureline.application.calibrations import Calibrations
 from sureline.application.canaries import Canaries
@@ -28,6 +29,7 @@ from sureline.application.ports.keys import Keys
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.registry import Registry
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.recall import Recaller
 from sureline.application.reembed import Reembedder
 from sureline.application.reporter import Reporter
 from sureline.application.review.answer_first import AnswerFirst
@@ -36,12 +38,18 @@ from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.double_review import SecondLooks
 from sureline.application.review.golden import GoldenSet
 from sureline.application.review.honeypots import Planter
+from sureline.application.review.inbound import Inbound
+from sureline.application.review.inbox import Inbox
+from sureline.application.review.offers import Offers
+from sureline.application.review.queue_health import QueueHealth
 from sureline.application.review.reviewers import Reviewers
+from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
 from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
+from sureline.config import variable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -69,10 +77,16 @@ class Services:
     plugins: Plugins
 
     @property
+    def seen(self) -> Seen:
+        """Return what people find under an id, planted items among the rest."""
+        return Seen(ledger=self.ledger, planted=self.store.planted)
+
+    @property
     def auditor(self) -> Auditor:
         """Return what lists, shows and answers audits."""
         return Auditor(
             ledger=self.ledger,
+            seen=self.seen,
             labeller=self.labeller,
             secret=self.store.secret,
             workspace=self.workspace,
@@ -113,6 +127,16 @@ class Services:
         """Return what draws up the calibration report."""
         cases = self.store.cases
         return Reporter(recalibrator=self.recalibrator, watcher=self.watcher, cases=cases)
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """Return what makes proposed policies of suggestions."""
+        return Acceptance(
+            policies=self.policies,
+            registry=self.registry,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
 
     @property
     def attention(self) -> AttentionSweep:
@@ -156,9 +180,50 @@ class Services:
         )
 
     @property
+    def inbox(self) -> Inbox:
+        """Return what finds items of the queue."""
+        return Inbox(store=self.store.inbox, desk=self.desk)
+
+    @property
+    def inbound(self) -> Inbound:
+        """Return what takes verdicts that people give elsewhere."""
+        return Inbound(
+            desk=self.desk,
+            deliveries=self.store.inbound,
+            policies=self.policies,
+            keys=self.keys,
+            secret_of=variable,
+            secret=self.store.secret,
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
+    def queue_health(self) -> QueueHealth:
+        """Return what reads how the queue is doing."""
+        return QueueHealth(
+            reviews=self.store.reviews,
+            flow=self.store.queue_flow,
+            offers=Offers(policies=self.policies),
+            clock=self.clock,
+            workspace=self.workspace,
+        )
+
+    @property
     def golden(self) -> GoldenSet:
         """Return what editors corrected."""
         return GoldenSet(planted=self.store.planted, workspace=self.workspace)
+
+    @property
+    def recaller(self) -> Recaller:
+        """Return what lists and calls back what acted alone."""
+        return Recaller(
+            store=self.store.recalls,
+            currents=self.currents,
+            clock=self.clock,
+            new_id=self.plugins.new_id,
+            workspace=self.workspace,
+        )
 
     @property
     def jobs(self) -> Jobs:

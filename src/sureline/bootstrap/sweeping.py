@@ -7,10 +7,12 @@ from sureline.bootstrap.services import Services
 
 
 def sweep_thread(services: Services) -> SweepThread:
-    """Return the thread that settles what time has changed, and plants; enter it to start."""
+    """Return the thread that settles what time changed, plants and forgets; enter it to start."""
 
     async def sweep() -> None:
         await services.desk.settle()
         await services.attention.sweep()
+        await services.recaller.resume()
+        await services.inbound.forget()
 
     return SweepThread(sweep)

@@ -46,6 +46,11 @@ COMMANDS = {
     "audit": Entry(
         "sureline.cli.audit:audit_app", "Answer the random sample of what was automated."
     ),
+    "incidents": Entry(
+        "sureline.cli.incidents:incidents_app",
+        "See and close what was released and turned out wrong.",
+    ),
+    "recall": Entry("sureline.cli.recall:recall", "List and call back what acted alone."),
     "recalibrate": Entry(
         "sureline.cli.recalibrate:recalibrate", "Compute certificates from labels."
     ),

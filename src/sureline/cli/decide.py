@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from sureline.application.intake import read_proposal
 from sureline.application.side_by_side import side_by_side
 from sureline.cli.line_source import Line, LineSource, Stream, is_regular, line_count
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
-from sureline.cli.output import error_json, note, progress, say, visible
+from sureline.cli.output import as_printed, error_json, json_text, note, progress, say, visible
 from sureline.cli.session import Session, session
 from sureline.core.checks.json_value import MAX_BYTES
 from sureline.core.checks.parse import parse_output
@@ -172,7 +171,7 @@ def _write(lines: Sequence[Line], results: Sequence[Result], *, as_json: bool) -
             worst = max(worst, result.exit_code)
             continue
         if as_json:
-            sys.stdout.buffer.write(result.response + b"\n")
+            sys.stdout.buffer.write(as_printed(result.response) + b"\n")
         else:
             _show(result.decision)
         worst = max(worst, 0 if result.decision.approved else 1)
@@ -184,7 +183,7 @@ def _write_error(number: int, error: SurelineError, *, as_json: bool) -> None:
     """Answer a bad line: on both streams where a program reads, so that answers pair with lines."""
     if as_json:
         line = {"line": number, "approved": False, "error": error_json(error)}
-        text = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        text = json_text(line).encode("utf-8", "backslashreplace")
         sys.stdout.buffer.write(text + b"\n")
     note(f"line {number}: {error.message}")
 

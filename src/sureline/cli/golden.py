@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from sureline.application.in_csv import golden_csv
 from sureline.application.ports.planted import GoldenCase
 from sureline.application.review.golden import FieldEdits, case_json, fields_json
 from sureline.bootstrap import Services
-from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.options import CsvOption, JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import json_text, print_csv, print_json, print_table, say
 from sureline.cli.session import on_store
 
 golden_app = typer.Typer(
@@ -31,21 +31,26 @@ def export(
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """Write the golden set as JSON Lines: task, sources, draft, and what it should have been.
 
-    With --json it is one JSON object instead.
+    With --json it is one JSON object instead, with --csv a table.
     """
 
     async def work(services: Services) -> Sequence[GoldenCase]:
         return await services.golden.cases(slice_key)
 
-    cases = [case_json(one) for one in on_store(work, store=store, workspace=workspace)]
+    found = on_store(work, store=store, workspace=workspace)
+    if as_csv:
+        print_csv(golden_csv(found))
+        return
+    cases = [case_json(one) for one in found]
     if as_json:
         print_json({"cases": cases})
         return
     for one in cases:
-        sys.stdout.write(json.dumps(one, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(one) + "\n")
 
 
 @golden_app.command("fields")

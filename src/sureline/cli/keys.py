@@ -11,7 +11,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
-from sureline.core.gate.acting import acting
+from sureline.core.gate.acting import acting, check_distinct
 
 keys_app = typer.Typer(
     help="Make and revoke the server's API keys.", no_args_is_help=True, add_completion=False
@@ -20,7 +20,12 @@ keys_app = typer.Typer(
 
 @keys_app.command("create")
 def create(
-    name: Annotated[str, typer.Option("--name", help="What or whom the key is for.")],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--name", help="What or whom the key is for. Keys of one name are one person."
+        ),
+    ],
     role: Annotated[Role, typer.Option("--role", help="What the key may do.")],
     slices: Annotated[
         list[str] | None, typer.Option("--slice", help="Only this slice; repeat for more.")
@@ -41,6 +46,7 @@ def create(
     named = acting(name, field="name")
 
     async def work(services: Services) -> tuple[ApiKey, str]:
+        check_distinct(named, [one.name for one in await services.keys.all(workspace)])
         return await services.keys.create(
             name=named,
             role=role,

@@ -12,7 +12,7 @@ import typer
 
 from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import note, print_json, say
+from sureline.cli.output import as_printed, note, print_json, say
 from sureline.cli.session import on_store
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
@@ -149,7 +149,7 @@ def export(
     async def work(services: Services) -> int:
         rows = 0
         for line in services.store.ledger.export(payloads=payloads):
-            sys.stdout.write(line + "\n")
+            sys.stdout.write(as_printed(line.encode("utf-8")).decode("utf-8") + "\n")
             rows += 1
         return rows
 

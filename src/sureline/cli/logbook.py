@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.in_csv import logbook_csv
 from sureline.application.logbook import Entry, Rate, entry_json
 from sureline.bootstrap import Services
-from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.options import CsvOption, JsonOption, StoreOption, WorkspaceOption
+from sureline.cli.output import print_csv, print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.errors import InvalidInput
 
@@ -24,6 +25,7 @@ def logbook(
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
+    as_csv: CsvOption = False,
 ) -> None:
     """List activations, switches, guard trips and erasures, with automation before and after."""
     start = None if since is None else moment_of(since)
@@ -34,6 +36,8 @@ def logbook(
     entries = on_store(work, store=store, workspace=workspace)
     if as_json:
         print_json({"entries": [entry_json(one) for one in entries]})
+    elif as_csv:
+        print_csv(logbook_csv(entries))
     elif entries:
         print_table(
             "Logbook: automation in the 7 days before and after each change",

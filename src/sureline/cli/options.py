@@ -20,5 +20,8 @@ PolicyOption = Annotated[
     Path | None,
     typer.Option("--policy", help="A policy file; without it, the store's current policy holds."),
 ]
+CsvOption = Annotated[
+    bool, typer.Option("--csv", help="Write CSV; no cell is a formula to a spreadsheet.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON.")]
 ByOption = Annotated[str, typer.Option("--by", help="Who does this; it is recorded.")]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from sureline.core.hidden_text import spelled, spelled_json
 from sureline.errors import SurelineError
 
 JSON_FLAG = "sureline.json"
@@ -26,7 +26,26 @@ class Shaded:
 
 def print_json(value: Any) -> None:
     """Write one JSON value to standard output; moments and the like as their text."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    sys.stdout.write(json_text(value, indent=2) + "\n")
+
+
+def print_csv(text: str) -> None:
+    """Write a table that `core/csv_text.py` made, its line ends as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """Return a value as JSON that hides nothing and commands no terminal."""
+    return spelled_json(json.dumps(value, ensure_ascii=False, indent=indent, default=str))
+
+
+def as_printed(written: bytes) -> bytes:
+    """Return stored JSON as it is for a pipe, and in another spelling for a terminal."""
+    if not sys.stdout.isatty():
+        return written
+    return spelled_json(written.decode("utf-8")).encode("utf-8")
 
 
 def say(text: str) -> None:
@@ -41,10 +60,7 @@ def note(text: str) -> None:
 
 def visible(text: str) -> str:
     """Return `text` with characters that could steer a terminal or hide text spelled out."""
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in {"Cc", "Cf", "Cs"} else char
-        for char in text
-    )
+    return spelled(text)
 
 
 def error_json(error: SurelineError) -> dict[str, Any]:
@@ -57,7 +73,7 @@ def error_json(error: SurelineError) -> dict[str, Any]:
 def report_error(error: SurelineError, *, as_json: bool) -> None:
     """Write an error to standard error: one red line, or one JSON object."""
     if as_json:
-        sys.stderr.write(json.dumps({"error": error_json(error)}, ensure_ascii=False) + "\n")
+        sys.stderr.write(json_text({"error": error_json(error)}) + "\n")
         return
     lines = [visible(line) for line in error.message.splitlines()] or [""]
     if not sys.stderr.isatty():

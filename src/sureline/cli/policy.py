@@ -25,6 +25,7 @@ from sureline.application.ports.policies import LoadedPolicy
 from sureline.bootstrap import Services, load_policy, provider_warnings
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
+from sureline.cli.policy_accept import accept
 from sureline.cli.policy_test import check_cases
 from sureline.cli.session import on_store
 from sureline.core.gate.acting import acting
@@ -37,6 +38,7 @@ policy_app = typer.Typer(
 )
 
 policy_app.command("test")(check_cases)
+policy_app.command("accept")(accept)
 
 FileArgument = Annotated[Path, typer.Argument(help="The policy file.")]
 NameArgument = Annotated[

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.label_precision import excluded_sentence
 from sureline.application.recalibrate import Calibration, SliceCalibration, calibration_json
+from sureline.application.report_words import allowance_sentence
 from sureline.bootstrap import Services, write_calibration_html
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
@@ -93,6 +95,7 @@ def _show(calibration: Calibration, *, activated: bool) -> None:
     for one in calibration.slices:
         if not isinstance(one.verdict, Certificate):
             say(f"{one.slice_key}: {one.verdict.reason}: {one.verdict.message}")
+        _show_who_looked(one)
     reliability = [row for one in calibration.slices for row in _reliability_rows(one)]
     if reliability:
         print_table(
@@ -104,6 +107,14 @@ def _show(calibration: Calibration, *, activated: bool) -> None:
         say(f"{calibration.id} is active now")
     else:
         say("nothing has changed; to use this: sureline recalibrate --activate --by NAME")
+
+
+def _show_who_looked(one: SliceCalibration) -> None:
+    """Say how many labels do not count for want of looking, and what is allowed for."""
+    excluded = excluded_sentence(one.verdict.labels_excluded)
+    allowed = "" if one.certificate is None else allowance_sentence(one.certificate)
+    for sentence in filter(None, (excluded, allowed)):
+        say(f"{one.slice_key}: {sentence}")
 
 
 def _certificate_row(one: SliceCalibration, given: int) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ def show_report(report: CalibrationReport) -> None:
             say(f"{word}: {one.slice_key}. {one.suggestions[0].sentence}")
             if one.command is not None:
                 say(f"    to do so: {one.command}")
+            _say_offers(one)
     for key, misled in report.misleading:
         say(f"consistent but wrong: {key}. {misled.sentence}")
         say(f"    {misled.advice}")
@@ -67,6 +69,15 @@ def show_report(report: CalibrationReport) -> None:
     for one in report.slices:
         _show_slice(one)
     _say_each("", STANDING_NOTES)
+
+
+def _say_offers(one: SliceReport) -> None:
+    """Name the commands that make a proposed policy of a suggestion."""
+    for offer in one.offers:
+        if offer.change is not None:
+            named = shlex.join((one.slice_key, offer.suggestion))
+            key = offer.change.dotted(one.slice_key)
+            say(f"    to propose {key}: sureline policy accept {named} --by NAME")
 
 
 def _say_each(before: str, texts: Sequence[str]) -> None:
@@ -99,6 +110,7 @@ def _show_slice(one: SliceReport) -> None:
     )
     labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
     say(f"labels: {labels or 'none'}")
+    say(one.precision.sentence)
     say(one.reviewed_sentence)
     show_opinions(one.opinions)
     _show_guard(one.watch)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -17,22 +16,21 @@ from sureline.application.review.item import ReviewItem
 from sureline.bootstrap import Services
 from sureline.cli.answer_first import answer
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.output import print_json, say
 from sureline.cli.review_bulk import bulk
+from sureline.cli.review_health import health
+from sureline.cli.review_list import SliceOption, list_
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
-from sureline.errors import InvalidInput, StoreReadOnly
+from sureline.errors import InvalidInput
 
 review_app = typer.Typer(
     help="Work through what the gate sent to people.", no_args_is_help=True, add_completion=False
 )
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The review's id.")]
-SliceOption = Annotated[
-    list[str] | None, typer.Option("--slice", help="Only this slice; repeat for several.")
-]
 CommentOption = Annotated[str | None, typer.Option("--comment", help="Anything worth keeping.")]
 ReasonOption = Annotated[
     str | None, typer.Option("--reason", help="Why, in a word such as wrong_total.")
@@ -48,36 +46,7 @@ DigestOption = Annotated[
 
 
 review_app.command("answer")(answer)
-
-
-@review_app.command("list")
-def list_(
-    slice_key: SliceOption = None,
-    over: Annotated[
-        bool, typer.Option("--over", help="What is decided, expired or superseded instead.")
-    ] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="At most so many.")] = 50,
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """List what waits, in the order in which it is to be worked on."""
-    wanted = Wanted(slices=tuple(slice_key or ()), is_open=not over)
-
-    async def work(services: Services) -> list[Review]:
-        with suppress(StoreReadOnly):  # then things are shown as they were left
-            await services.desk.settle()
-            await services.attention.sweep()
-        return list(await services.desk.page(wanted, limit=limit))
-
-    found = on_store(work, store=store, workspace=workspace)
-    if as_json:
-        print_json({"reviews": [review_json(one) for one in found]})
-    elif found:
-        columns = ("id", "slice", "kind", "state", "deadline", "who")
-        print_table("Reviews", columns, [_row(one) for one in found])
-    else:
-        say("nothing is over yet" if over else "nothing waits for a person")
+review_app.command("list")(list_)
 
 
 @review_app.command("show")
@@ -115,7 +84,7 @@ def claim(
     as_json: JsonOption = False,
 ) -> None:
     """Take an item, so that nobody else works on it meanwhile."""
-    wanted = Wanted(slices=tuple(slice_key or ()))
+    wanted = Wanted(slices=tuple(slice_key or ()), across=bool(slice_key))
 
     async def work(services: Services) -> Review | None:
         if review_id is not None:
@@ -226,6 +195,7 @@ def undo(
 
 
 review_app.command("bulk")(bulk)
+review_app.command("health")(health)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +256,3 @@ def _told(item: Review) -> str:
     if item.approvals and left:
         return f"{said}: {left} more must approve"
     return said
-
-
-def _row(item: Review) -> tuple[str, ...]:
-    who = item.claimed_by or ("" if item.verdict is None else item.verdict.by)
-    deadline = f"{item.deadline:%Y-%m-%d %H:%M}"
-    return item.id, item.slice_key, item.kind, item.state, deadline, who

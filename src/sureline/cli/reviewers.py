@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sureline.application.review.reviewer_words import WHAT_THEN, flag_reason
 from sureline.application.review.reviewers import Reviewer, ReviewersReport, reviewers_json
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
@@ -37,29 +38,37 @@ def reviewers(
     if not report.reviewers:
         say("nobody has reviewed anything in the last 90 days")
         return
-    columns = ("who", "slice", "items", "approved", "median s", "streak", "planted errors noticed")
+    columns = (
+        "who", "slice", "items", "approved", "median s", "95 % within s", "streak",
+        "planted errors noticed",
+    )  # fmt: skip
     print_table("Reviewers", columns, [row for one in report.reviewers for row in _rows(one)])
     if report.by_slice:
         pairs = [*_agreement(report)]
         print_table("Agreement", ("of", "pairs", "agreed", "kappa", "95 % interval"), pairs)
     for one in report.reviewers:
         if one.attention.flagged:
-            say(_warning(one))
+            say(f"{one.name}: {flag_reason(one)} {WHAT_THEN}")
 
 
 def _rows(one: Reviewer) -> Iterator[tuple[str, ...]]:
-    for each in one.slices:
-        work = each.work
-        seconds = "" if work.median_seconds is None else f"{work.median_seconds:.0f}"
+    slices = [(one.name, each.slice_key, each.work, each.detection) for each in one.slices]
+    ways = [(each.by, "all", each.work, each.detection) for each in one.ways]
+    for name, slice_key, work, detection in (*slices, *ways):
         yield (
-            one.name,
-            each.slice_key,
+            name,
+            slice_key,
             str(work.items),
             str(work.approved),
-            seconds,
+            _seconds(work.median_seconds),
+            _seconds(work.p95_seconds),
             f"{work.streak} (longest {work.longest_streak})",
-            _noticed(each.detection),
+            _noticed(detection),
         )
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
 
 
 def _noticed(found: Detection) -> str:
@@ -81,13 +90,3 @@ def _kappa(one: Kappa) -> tuple[str, ...]:
     value = "" if one.value is None else f"{one.value:.2f}"
     agreed = "" if one.agreed is None else f"{100 * one.agreed:.0f} %"
     return str(one.pairs), agreed, value, f"{low:.2f} to {high:.2f}"
-
-
-def _warning(one: Reviewer) -> str:
-    found = one.attention.detection
-    where = f" in {', '.join(one.attention.inattentive_in)}" if one.attention.inattentive_in else ""
-    return (
-        f"{one.name} noticed {found.caught} of {found.shown} planted errors{where}: too few for "
-        f"somebody who looks. Talk to them before anything else: the work may be too much, or the "
-        f"page may not show what matters. Their labels certify nothing meanwhile."
-    )

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from sureline.application.company_sign_in import CompanySignIn
 from sureline.application.ports.keys import Role
 from sureline.bootstrap import (
     JobThread,
@@ -21,6 +22,7 @@ from sureline.bootstrap import (
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
+from sureline.config import company_sign_in
 from sureline.errors import InvalidInput
 
 
@@ -50,7 +52,10 @@ def serve(
     """
     from sureline.web.app import create_app
     from sureline.web.server import HttpServer, listen, log_to_stderr
+    from sureline.web.settings import ServerSettings
 
+    company = company_sign_in()
+    settings = ServerSettings(company=company)
     services = open_services(store, workspace=workspace)
     warn_if_forgetful(services)
     try:
@@ -65,6 +70,8 @@ def serve(
             if is_first_start:  # only now: a key that nobody gets to see would lock everyone out
                 say(asyncio.run(_first_key(services)))
                 note("this is the first admin key; it is shown this once: keep it now")
+            if company is not None:
+                note(asyncio.run(company_note(services, company)))
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr()
             with (
@@ -73,7 +80,7 @@ def serve(
                 sweep_thread(services),
                 delivery_thread(services) if deliver else nullcontext(),
             ):
-                HttpServer(create_app(services)).run(sockets=[listener])
+                HttpServer(create_app(services, settings=settings)).run(sockets=[listener])
     finally:
         services.close()
 
@@ -81,6 +88,22 @@ def serve(
 async def _has_no_key(services: Services) -> bool:
     keys = await services.keys.all(services.workspace)
     return all(key.revoked_at is not None for key in keys)
+
+
+async def company_note(services: Services, company: CompanySignIn) -> str:
+    """Say who comes in how, and who could be two of four eyes."""
+    said = (
+        f"people sign in by the header {company.header} from {', '.join(sorted(company.proxies))}"
+    )
+    keys = await services.keys.all(services.workspace)
+    deciding = {Role.REVIEWER, Role.ADMIN}
+    names = sorted({one.name for one in keys if one.revoked_at is None and one.role in deciding})
+    if not names:
+        return said
+    return (
+        f"{said}; these keys can still decide over HTTP, and whoever has one counts as a second "
+        f"person: {', '.join(names)}"
+    )
 
 
 async def _first_key(services: Services) -> str:

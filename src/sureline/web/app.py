@@ -17,11 +17,16 @@ from sureline.web.api import (
     calibrations,
     decisions,
     health,
+    inbound,
+    incidents,
     logbook,
     outcomes,
     policies,
+    recalls,
     reports,
+    reviewers,
     reviews,
+    suggestions,
     switches,
 )
 from sureline.web.api import slices as slice_operations
@@ -31,10 +36,14 @@ from sureline.web.endpoint import Endpoint
 from sureline.web.openapi import describe
 from sureline.web.operation import Answer, Call, Operation
 from sureline.web.pages import (
+    calibration_page,
     confident_rejects,
     dashboard,
     decision_page,
+    downloads,
+    events,
     inbox,
+    incidents_page,
     logbook_page,
     policy_pages,
     review,
@@ -42,21 +51,29 @@ from sureline.web.pages import (
     slices,
     static_files,
     switch_page,
+    views,
 )
+from sureline.web.pages import reviewers as reviewers_page
 from sureline.web.pages.page import Page, PageEndpoint
 from sureline.web.reply import Reply
 from sureline.web.settings import ServerSettings
 
 PAGES: tuple[Page, ...] = (
     *inbox.PAGES,
+    *views.PAGES,
+    *events.PAGES,
     *review.PAGES,
     *dashboard.PAGES,
+    *reviewers_page.PAGES,
     *slices.PAGES,
+    *calibration_page.PAGES,
     *confident_rejects.PAGES,
     *policy_pages.PAGES,
     *switch_page.PAGES,
     *decision_page.PAGES,
+    *incidents_page.PAGES,
     *logbook_page.PAGES,
+    *downloads.PAGES,
     *sign_in.PAGES,
     *static_files.PAGES,
 )
@@ -69,11 +86,16 @@ OPERATIONS: tuple[Operation, ...] = (
     *outcomes.OPERATIONS,
     *audits.OPERATIONS,
     *reviews.OPERATIONS,
+    *inbound.OPERATIONS,
     *switches.OPERATIONS,
     *policies.OPERATIONS,
     *slice_operations.OPERATIONS,
+    *suggestions.OPERATIONS,
     *calibrations.OPERATIONS,
     *reports.OPERATIONS,
+    *reviewers.OPERATIONS,
+    *incidents.OPERATIONS,
+    *recalls.OPERATIONS,
     *logbook.OPERATIONS,
     *health.OPERATIONS,
 )

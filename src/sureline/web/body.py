@@ -31,9 +31,17 @@ class BodyReader:
         Raises TooLarge, TooSlow, WrongMediaType, Overloaded, and UnreadableBody with the position
         of what is wrong.
         """
-        body = await self._receive(headers, receive)
+        body = await self.unread(headers, receive)
         if may_be_empty and not body:
             return {}
+        return await self.read(headers, body)
+
+    async def unread(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+        """Return a body as it came, unread. Raises TooLarge, TooSlow and Overloaded."""
+        return await self._receive(headers, receive)
+
+    async def read(self, headers: Mapping[bytes, bytes], body: bytes) -> dict[str, Any]:
+        """Return the JSON object that a body is. Raises as `json_object` does."""
         _check_media_type(headers)
         if len(body) <= self._settings.inline_bytes:
             return read_object(body)

@@ -12,6 +12,7 @@ from sureline.errors import NotFound
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
 from sureline.web.operation import Call, Operation
+from sureline.web.signed_body import signed_body
 
 _NOTHING: dict[str, Any] = {}
 
@@ -35,8 +36,10 @@ class Endpoint:
         context = self._context
         # The key first: nobody unknown makes the server read a body.
         caller = await context.access.admit(headers, operation.roles) if operation.roles else None
-        body = _NOTHING
-        if operation.body is not None:
+        body, signed = _NOTHING, None
+        if operation.signed:
+            signed = await signed_body(scope, headers, receive, context)
+        elif operation.body is not None:
             raw = await context.bodies.json_object(
                 headers, receive, may_be_empty=operation.may_be_empty
             )
@@ -48,6 +51,8 @@ class Endpoint:
             body=body,
             query_string=scope["query_string"],
             receive=receive,
+            headers=headers,
+            signed=signed,
         )
         reply = await operation.run(call)
         await reply.send(send)

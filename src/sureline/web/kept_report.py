@@ -54,11 +54,27 @@ class KeptReport:
                 drawing.result()
         return self._kept
 
+    async def fresh(
+        self, draw: Callable[[], Awaitable[CalibrationReport]], mark: int
+    ) -> CalibrationReport:
+        """Return a report of now, for what somebody decides on it; pages get it from then on."""
+        drawing = self._drawing
+        if drawing is not None:
+            await asyncio.wait({drawing})  # one at a time
+        begun = self._clock.monotonic()
+        found = await draw()
+        self._keep(found, mark, begun)
+        return found
+
     async def _draw(self, draw: Callable[[], Awaitable[CalibrationReport]], mark: int) -> None:
         try:
             found = await draw()
         except Overloaded:
             return  # other such work runs; the next visit tries again
         if mark == self._mark:
-            done = self._clock.monotonic()
-            self._kept, self._until = found, done + max(KEPT_SECONDS, REST * (done - self._begun))
+            self._keep(found, mark, self._begun)
+
+    def _keep(self, found: CalibrationReport, mark: int, begun: float) -> None:
+        done = self._clock.monotonic()
+        self._kept, self._mark = found, mark
+        self._until = done + max(KEPT_SECONDS, REST * (done - begun))

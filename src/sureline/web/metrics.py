@@ -7,6 +7,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sureline.core.values.decision import Decision
 from sureline.web.opinion_metrics import OpinionMetrics
+from sureline.web.queue_metrics import QueueMetrics
 
 UNKNOWN_PATH = "other"
 """The path of requests to no known address, so that a scanner adds no labels."""
@@ -57,7 +58,7 @@ class Metrics:
         self.waiting = Gauge(
             "sureline_waiting", "Callers waiting for a person.", registry=self.registry
         )
-        self._opinions = OpinionMetrics(self.registry)
+        self._opinions, self.queue = OpinionMetrics(self.registry), QueueMetrics(self.registry)
         self._known_requests: dict[tuple[str, str, int], Counter] = {}
         self._known_decisions: dict[tuple[str, str], Counter] = {}
 

@@ -17,9 +17,28 @@ _REF = "#/components/schemas/{model}"
 _SHAPE_MODE = "serialization"
 _BODY_MODE = "validation"
 
+_SIGNATURE = tuple(
+    {
+        "name": name,
+        "in": "header",
+        "required": True,
+        "description": about,
+        "schema": {"type": "string", "pattern": pattern},
+    }
+    for name, pattern, about in (
+        (
+            "webhook-id",
+            "^[A-Za-z0-9_:@/+=-]{1,200}$",
+            "The delivery's id, the same when it is sent again.",
+        ),
+        ("webhook-timestamp", "^[0-9]{1,11}$", "When it was signed, in seconds since 1970."),
+        ("webhook-signature", "^v1,", "`v1,` and base64, as Standard Webhooks says."),
+    )
+)
+
 _ABOUT = {
     400: "The body is no JSON object that can be read one way only; says where.",
-    401: "The API key is missing, unknown or revoked.",
+    401: "The API key is missing, unknown or revoked; or the signature does not fit.",
     403: "The API key does not allow this.",
     404: "There is no such thing here.",
     405: "The address does not take this method.",
@@ -33,6 +52,7 @@ _ABOUT = {
     503: "The store, the policy or the server's capacity is missing; try again.",
 }
 _WITH_KEY = frozenset({401, 403, 429, 503})
+_SIGNED = frozenset({401, 429})
 _WITH_BODY = frozenset({400, 408, 413, 415, 422, 503})
 
 
@@ -64,6 +84,8 @@ def problem_statuses(operation: Operation) -> frozenset[int]:
         found |= _WITH_KEY
     if operation.body is not None:
         found |= _WITH_BODY
+    if operation.signed:
+        found |= _SIGNED
     return found
 
 
@@ -75,7 +97,11 @@ def _operation(one: Operation, shapes: dict[tuple[Any, str], Any]) -> dict[str, 
         "operationId": one.name,
         "summary": one.about.split(". ")[0].rstrip(".") + ".",
         "description": one.about,
-        "parameters": [*_path_parameters(one), *_query_parameters(one)],
+        "parameters": [
+            *_path_parameters(one),
+            *_query_parameters(one),
+            *(_SIGNATURE if one.signed else ()),
+        ],
         "responses": responses,
     }
     if one.body is not None:

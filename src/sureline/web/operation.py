@@ -13,6 +13,7 @@ from starlette.types import Receive
 
 from sureline.application.fault_words import in_words
 from sureline.application.ports.keys import ApiKey, Role
+from sureline.core.review.signature import Signed
 from sureline.errors import InvalidInput
 from sureline.web.context import ServerContext
 from sureline.web.reply import Reply
@@ -24,7 +25,10 @@ ADMINS = frozenset({Role.ADMIN})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request that was admitted; `body` and `params` are read, `key` None if none is needed."""
+    """One request that was admitted; `body` and `params` are read, `key` None if none is needed.
+
+    `signed` is what an operation verifies itself, before anything of it is read.
+    """
 
     context: ServerContext
     caller: ApiKey | None
@@ -32,6 +36,8 @@ class Call:
     body: dict[str, Any]
     query_string: bytes
     receive: Receive
+    headers: Mapping[bytes, bytes] = field(default_factory=dict)
+    signed: Signed | None = None
 
     @property
     def key(self) -> ApiKey:
@@ -84,8 +90,9 @@ class Operation:
     """One method of one address.
 
     No `roles` means that no key is needed. `body` is the TypedDict that the body is read as;
-    with `reads_itself` the operation reads it further than to a JSON object. `problems` are the
-    statuses that it adds to those that its needs bring with them.
+    with `reads_itself` the operation reads it further than to a JSON object, and with `signed` it
+    gets the bytes as they came with their signature. `problems` are the statuses that it adds to
+    those that its needs bring with them.
     """
 
     method: str
@@ -97,6 +104,7 @@ class Operation:
     roles: frozenset[Role] = frozenset()
     body: Any = None
     reads_itself: bool = False
+    signed: bool = False
     may_be_empty: bool = False
     query: tuple[QueryNumber, ...] = ()
     problems: frozenset[int] = field(default_factory=frozenset)

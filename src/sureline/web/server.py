@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -61,9 +62,15 @@ class HttpServer(uvicorn.Server):
                 signal.signal(one, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell whoever waits for a person to come again, then finish what is under way."""
-        self._app.context.closing.set()
+        """Tell whoever waits for a person to come again, then finish what is under way.
+
+        Work that was answered before it was done is finished, too.
+        """
+        context = self._app.context
+        context.closing.set()
         await super().shutdown(sockets)
+        if context.under_way:
+            await asyncio.wait(context.under_way, timeout=STOP_SECONDS)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -32,8 +32,8 @@ def test_what_is_written_is_what_holds() -> None:
     assert told.allow_private == {"hooks.internal", "::1"}
     assert told.fields == {"replies": ("text",)}
     team, hook = told.channels
-    assert NoticeKind.DECIDED not in team.events
-    assert hook.events == (NoticeKind.DECIDED, NoticeKind.EXPIRED)
+    assert set(team.events) == set(NoticeKind) - {NoticeKind.DECIDED}
+    assert hook.events == (NoticeKind.DECIDED, NoticeKind.EXPIRED, NoticeKind.CORRECTED)
     assert (team.per_minute, hook.per_minute) == (2, 600)
     assert policy_from_canonical(loaded.text) == loaded.policy
 
@@ -87,11 +87,11 @@ REFUSED = {
     "another scheme": (channel(f"{HOOK}, url: 'file:///etc/passwd'"), "expected https://host/path"),
     "an event that is none": (
         channel(f"{HOOK}, url: 'https://x.example', events: [closed]"),
-        "expected a list of opened, escalated, expired and decided",
+        "expected a list of opened, escalated, expired, decided, corrected",
     ),
     "no event": (
         channel(f"{HOOK}, url: 'https://x.example', events: []"),
-        "expected a list of opened, escalated, expired and decided",
+        "expected a list of opened, escalated, expired, decided, corrected",
     ),
     "a name twice": (
         f"notifications:\n  channels:\n    - {{{HOOK}, url: 'https://x.example'}}\n"

@@ -8,6 +8,8 @@ import pytest
 from pydantic_core import PydanticUndefined
 
 from sureline.adapters.policies.action_settings import ActionClassSettings
+from sureline.adapters.policies.group_settings import GroupSettings
+from sureline.adapters.policies.inbound_settings import InboundSettings
 from sureline.adapters.policies.model_settings import DeductionsFile
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.setting import Settings, expected_of, settings_in
@@ -18,6 +20,8 @@ SECTIONS: dict[str, type[Settings]] = {
     "": SliceSettings,
     "action_classes.NAME": ActionClassSettings,
     "notifications": NotificationSettings,
+    "inbound[]": InboundSettings,
+    "groups.NAME": GroupSettings,
     "deductions file": DeductionsFile,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Coroutine
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,9 @@ from sureline.adapters.storage.outbox_rows import notices
 from sureline.adapters.storage.planted_rows import planted_answers
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import heads
+from sureline.application.calibration_report import report_json
 from sureline.application.intake import read_proposal
+from sureline.application.label import GivenAnswer
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import Said
 from sureline.application.review.in_json import item_json, review_json
@@ -23,7 +26,7 @@ from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.review.honeypot import PlantedFor
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review, ReviewState
-from sureline.errors import Conflict, Forbidden, NotFound
+from sureline.errors import Conflict, Refused
 from sureline.testing import FixedClock, PinnedSampling
 
 _HEAD = compiled(select(heads.c.seq))
@@ -81,8 +84,9 @@ class Desk:
         return found
 
     def say(self, review_id: str, action: Action, by: str = "ann", seconds: float = 9.0) -> Review:
-        item = self.run(self.services.desk.show(review_id))
-        said = Said(action=action, by=by, digest=item.review.digest, seconds=seconds)
+        item = self.run(self.services.desk.claim(review_id, by))
+        self.clock.advance(timedelta(seconds=seconds))
+        said = Said(action=action, by=by, digest=item.digest)
         self.run(self.services.desk.decide(review_id, said))
         self.clock.advance(timedelta(seconds=11))
         self.run(self.services.desk.settle())
@@ -168,21 +172,50 @@ def test_an_answer_is_kept_and_goes_nowhere_else(desk: Desk, action: Action, cau
     assert desk.run(services.ledger.route_counts("default")) == routes
     assert services.store.database.fetch(_HEAD, ()) == heads
     assert services.store.database.fetch(_TOLD, ()) == told
-    with pytest.raises(NotFound):
-        desk.run(services.waiter.wait("default", planted.id, 0.0))
-    with pytest.raises(NotFound):
+    with pytest.raises(Refused):  # in words in which any other could be refused
         desk.run(services.consumer.consume("default", planted.id))
 
 
+def test_what_is_said_of_it_elsewhere_is_taken_and_is_no_label(desk: Desk) -> None:
+    """An outcome recorded under its id closes it and can be read back; the ledger has none."""
+    with_past(desk)
+    desk.submit(16)
+    desk.sweep()
+    services, planted = desk.services, desk.honeypots()[0]
+    said = GivenAnswer(decision_id=planted.id, action=Action.REJECT, by="bob", id="o1", comment="x")
+    made = desk.run(services.labeller.record("default", said))
+    assert desk.run(services.labeller.record("default", said)) == made
+    with pytest.raises(Conflict, match="other content"):
+        desk.run(services.labeller.record("default", replace(said, comment="y")))
+    with pytest.raises(Conflict, match="other content"):
+        desk.run(services.labeller.record("default", replace(said, decision_id="d0001")))
+    assert desk.run(services.store.reviews.get("default", planted.id)).state == "decided"
+    assert desk.run(services.waiter.wait("default", planted.id, 0.0)).outcome == made
+    assert desk.run(services.ledger.outcomes("default", planted.id)) == []
+    (answer,) = desk.run(services.store.planted.answered("default", planted.id))
+    assert (answer.by, answer.caught) == ("bob", True)
+    made_of = desk.run(services.store.planted.get("default", planted.id)).source_id
+    erased = {"by": "dpo", "reason": "asked", "at": desk.clock.now()}
+    desk.run(services.ledger.erase("default", made_of, **erased))
+    (kept,) = desk.run(services.seen.outcomes("default", planted.id))
+    assert (kept.comment, kept.action) == (None, Action.REJECT)
+    assert desk.run(services.seen.erasure("default", planted.id)).decision_id == planted.id
+
+
 def test_who_has_seen_the_content_does_not_get_it(desk: Desk) -> None:
-    """The one who decided about the same before is not offered it and cannot take it."""
+    """Who decided about the same before is not offered it; taken all the same, it counts not.
+
+    A refusal would say what it is.
+    """
     with_past(desk)
     desk.submit(36)
     desk.sweep()
     planted = next(one for one in desk.honeypots() if one.rules.not_by)
     assert planted.rules.not_by == ("ann",)
-    with pytest.raises(Forbidden, match="seen this before"):
-        desk.run(desk.services.desk.claim(planted.id, "ann"))
+    taken = [desk.run(desk.services.desk.next("ann", Wanted())) for _ in range(60)]
+    assert planted.id not in {one.id for one in taken if one is not None}
+    assert desk.say(planted.id, Action.REJECT, by="ann").state is ReviewState.DECIDED
+    assert desk.run(desk.services.store.planted.answered("default", planted.id)) == []
 
 
 def test_erasing_its_source_erases_it(desk: Desk) -> None:
@@ -226,7 +259,7 @@ def test_old_answers_are_forgotten(desk: Desk) -> None:
     desk.submit(16)
     desk.sweep()
     desk.say(desk.honeypots()[0].id, Action.APPROVE, by="bob")
-    assert desk.run(desk.services.reviewers.detection("replies")).shown == 1
+    assert desk.run(desk.services.reviewers.counting()).measured("replies").own.shown == 1
     desk.clock.advance(timedelta(days=91))
     desk.sweep()
     assert desk.run(desk.services.reviewers.everybody()).reviewers == ()
@@ -309,7 +342,7 @@ def test_a_reviewer_who_approves_everything_is_named_within_fifty_items() -> Non
     assert done <= 50
     lazy = next(one for one in report.reviewers if one.name == "lazy")
     assert lazy.work.streak == lazy.work.items
-    assert desk.run(desk.services.reviewers.inattentive()) == {"lazy": ()}
+    assert desk.run(desk.services.reviewers.counting()).unseen == {"lazy": ()}
     own = desk.run(desk.services.reviewers.only("past"))
     assert [one.name for one in own.reviewers] == ["past"]
     desk.close()
@@ -343,12 +376,18 @@ def test_labels_of_who_does_not_look_certify_nothing() -> None:
     assert counted() == 16
     for one in desk.honeypots():
         desk.say(one.id, Action.APPROVE, by="lazy")
-    assert desk.run(desk.services.reviewers.inattentive()) == {"lazy": ()}
+    assert desk.run(desk.services.reviewers.counting()).unseen == {"lazy": ()}
     assert counted() == 8
     (report,) = desk.run(desk.services.reporter.report()).slices
-    assert report.reviewed.detection.caught == 0
-    assert report.reviewed.corrected is None
-    assert "says nothing about precision" in report.reviewed_sentence
+    assert (report.approved.whole, report.reviewed.detection.shown) == (8, 0)
+    assert "not known yet" in report.reviewed_sentence
+    assert report.precision.excluded == 8
+    assert "no planted error has been shown" in report.precision.sentence
+    assert report.sentence.endswith("8 labels of people who were shown not to look do not count.")
+    assert "lazy" not in json.dumps(report_json(desk.run(desk.services.reporter.report())))
+    calibration = desk.run(desk.services.recalibrator.recalibrate())
+    assert calibration.slices[0].verdict.labels_excluded == 8
+    assert calibration.given == {"replies": 16}
     desk.close()
 
 

@@ -65,7 +65,8 @@ async def test_each_slice_gets_the_advice_that_its_past_asks_for(
 
 async def test_commands_carry_out_what_is_advised(report: CalibrationReport) -> None:
     """A looser threshold is one activation; a slice that only logs must be told to route, too."""
-    activate = f"sureline calibration activate {report.calibration} --by NAME"
+    name = report.calibration
+    activate = f"sureline recalibrate; then sureline calibration activate {name} --by NAME"
     assert of(report, "invoices").command == activate
     assert of(report, "refunds").command == (
         f"{activate}; then set mode: route for this slice in the policy"

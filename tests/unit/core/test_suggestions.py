@@ -45,6 +45,18 @@ NEW = replace(HEALTHY, held=None, proposed=None, band=Share(), labels_missing=31
         ),
         pytest.param({"proposed": None}, ["proof_lost"], Advice.TIGHTEN, id="proof lost"),
         pytest.param(
+            {"proposed": None, "hypothesis": True, "labels_missing": 31},
+            ["unproven_hypothesis"],
+            Advice.COLLECT,
+            id="a hypothesis that labels could prove",
+        ),
+        pytest.param(
+            {"proposed": None, "hypothesis": True},
+            ["proof_lost"],
+            Advice.TIGHTEN,
+            id="a hypothesis that no labels are known to prove",
+        ),
+        pytest.param(
             {"band": Share(part=540, whole=600)},
             ["frequent_override"],
             Advice.TIGHTEN,
@@ -118,6 +130,46 @@ def test_unanimity_alone_loosens_nothing(honeypots: Share | None, word: str) -> 
     assert first.code == "as_it_should_be"
     assert (blocked.code, blocked.advice) == ("near_unanimous", Advice.LOOSEN)
     assert word in (blocked.blocked or "")
+
+
+@pytest.mark.parametrize(
+    ("caught", "shown", "counts"),
+    [
+        pytest.param(14, 14, True, id="14 of 14: at least .807"),
+        pytest.param(13, 13, False, id="13 of 13: at least .794"),
+        pytest.param(90, 100, True, id="90 of 100: at least .836"),
+        pytest.param(85, 100, False, id="85 of 100: at least .779"),
+    ],
+)
+def test_unanimity_counts_from_a_lower_bound_of_eight_tenths(
+    caught: int, shown: int, counts: bool
+) -> None:
+    """The exact one-sided 95 % bound of the planted errors that were noticed decides."""
+    seen = Share(part=caught, whole=shown)
+    (found,) = [
+        one
+        for one in suggest(replace(HEALTHY, approved=Share(part=98, whole=100), honeypots=seen))
+        if one.code == "near_unanimous"
+    ]
+    assert (found.blocked is None) == counts
+    assert found.numbers == {"approved": 98, "answers": 100, "noticed_at_least": seen.low}
+
+
+@pytest.mark.parametrize(
+    ("facts", "code"),
+    [
+        pytest.param({"right": Share(part=30, whole=100)}, "low_approval", id="30 % is enough"),
+        pytest.param({"right": Share(part=8, whole=29)}, "low_approval", id="29 labels are few"),
+        pytest.param({"approved": Share(part=97, whole=100)}, "near_unanimous", id="97 %"),
+        pytest.param({"approved": Share(part=29, whole=29)}, "near_unanimous", id="29 answers"),
+        pytest.param({"approved": Share(part=50, whole=100)}, "drafts_overridden", id="half"),
+        pytest.param({"corrections": {"a": 5}, "corrected": 10}, "field_edited", id="half of them"),
+    ],
+)
+def test_below_their_numbers_nothing_is_suggested(facts: dict[str, object], code: str) -> None:
+    """Each suggestion begins where its numbers say, not before."""
+    found = suggest(replace(HEALTHY, **facts))  # type: ignore[arg-type]
+    assert code not in {one.code for one in found}
 
 
 def test_what_is_missing_is_said() -> None:

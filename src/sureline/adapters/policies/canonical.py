@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
+from sureline.adapters.policies.group_settings import GroupSettings
+from sureline.adapters.policies.inbound_settings import InboundSettings
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.core.canonical import canonical_json
@@ -48,6 +50,8 @@ def canonical_content(
     slices: Mapping[str, SliceSettings],
     classes: Mapping[str, ActionClassSettings],
     notifications: NotificationSettings | None = None,
+    inbound: Sequence[InboundSettings] = (),
+    groups: Mapping[str, GroupSettings] | None = None,
 ) -> dict[str, Any]:
     """Return the policy as JSON values: what is hashed, stored, shown and compared.
 
@@ -67,6 +71,10 @@ def canonical_content(
     }
     if notifications is not None:
         content["notifications"] = notifications.model_dump()
+    if inbound:
+        content["inbound"] = [one.model_dump() for one in inbound]
+    if groups:
+        content["groups"] = {name: one.model_dump() for name, one in sorted(groups.items())}
     return content
 
 

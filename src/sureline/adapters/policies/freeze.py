@@ -67,6 +67,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         cosmetic_fields=tuple(settings.cosmetic_fields),
         review=settings.review.rules(four_eyes=settings.four_eyes),
         attention=settings.review.shares(),
+        certify_missed_errors=settings.review.missed_errors == "certify",
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 

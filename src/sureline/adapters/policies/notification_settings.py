@@ -11,8 +11,20 @@ from pydantic import AfterValidator, Field, model_validator
 from sureline.adapters.policies.setting import FieldPath, Settings, Text, is_name, setting
 from sureline.core.values.notification import Channel, ChannelKind, NoticeKind, Notifications
 
-EVENTS = tuple(kind.value.removeprefix("review.") for kind in NoticeKind)
-WAITING = ("opened", "escalated", "expired")
+EVENTS = {
+    "opened": NoticeKind.OPENED,
+    "escalated": NoticeKind.ESCALATED,
+    "expired": NoticeKind.EXPIRED,
+    "decided": NoticeKind.DECIDED,
+    "corrected": NoticeKind.CORRECTED,
+    "tripped": NoticeKind.TRIPPED,
+    "switched": NoticeKind.SWITCHED,
+}
+Event = Literal["opened", "escalated", "expired", "decided", "corrected", "tripped", "switched"]
+USUAL: dict[str, tuple[Event, ...]] = {
+    "message": ("opened", "escalated", "expired", "corrected", "tripped", "switched"),
+    "webhook": ("decided", "expired", "corrected"),
+}
 PER_MINUTE = {"message": 2, "webhook": 600}
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}\Z")
 
@@ -58,6 +70,7 @@ def _split(text: str) -> SplitResult | None:
 
 
 Variable = Annotated[str, AfterValidator(_variable)]
+Named = Annotated[str, AfterValidator(_named)]
 Address = Annotated[str, AfterValidator(_address), Field(max_length=2000)]
 VARIABLE = "the name of an environment variable"
 
@@ -65,7 +78,7 @@ VARIABLE = "the name of an environment variable"
 class ChannelSettings(Settings):
     """One channel."""
 
-    name: Annotated[str, AfterValidator(_named)] = setting(
+    name: Named = setting(
         ..., expected="a name", meaning="What the channel is called, here and in the outbox."
     )
     kind: Literal["message", "webhook"] = setting(
@@ -88,22 +101,19 @@ class ChannelSettings(Settings):
         expected=VARIABLE,
         meaning="Where the secret that signs a `webhook` stands: `whsec_` and base64.",
     )
-    events: (
-        Annotated[list[Literal["opened", "escalated", "expired", "decided"]], Field(min_length=1)]
-        | None
-    ) = setting(
+    events: Annotated[list[Event], Field(min_length=1)] | None = setting(
         None,
-        expected="a list of opened, escalated, expired and decided",
+        expected="a list of opened, escalated, expired, decided, corrected, tripped and switched",
         meaning="What is told. By default a `message` tells all but `decided`, and a `webhook` "
-        "only `decided` and `expired`.",
+        "only `decided`, `expired` and `corrected`.",
     )
     slices: list[Text] = setting(
         [], expected="a list of slices", meaning="Only of these slices; with none, of all."
     )
     keys: list[Text] = setting(
         [],
-        expected="a list of ids of API keys",
-        meaning="Only of what these keys have submitted; with none, of all.",
+        expected="a list of names of API keys",
+        meaning="Only of what keys of these names have submitted; with none, of all.",
     )
     at_most_per_minute: Annotated[int, Field(ge=1, le=6000)] | None = setting(
         None,
@@ -125,11 +135,10 @@ class ChannelSettings(Settings):
 
     def channel(self) -> Channel:
         """Return it as the core's value."""
-        usual = WAITING if self.kind == "message" else ("decided", "expired")
         return Channel(
             name=self.name,
             kind=ChannelKind(self.kind),
-            events=tuple(NoticeKind(f"review.{one}") for one in self.events or usual),
+            events=tuple(EVENTS[one] for one in self.events or USUAL[self.kind]),
             slices=tuple(self.slices),
             keys=tuple(self.keys),
             url=self.url,

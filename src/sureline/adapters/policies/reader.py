@@ -22,6 +22,9 @@ from sureline.adapters.policies.consistency import Consistency
 from sureline.adapters.policies.explain import explain, validated
 from sureline.adapters.policies.faults import Faults, shown, unknown_key
 from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
+from sureline.adapters.policies.group_settings import GroupSettings
+from sureline.adapters.policies.grouping import frozen_groups, read_groups, with_hours
+from sureline.adapters.policies.inbound_settings import InboundSettings, inbound_fault
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.references import References
 from sureline.adapters.policies.setting import is_name
@@ -30,6 +33,7 @@ from sureline.adapters.policies.tree import Node, merged, without
 from sureline.adapters.policies.yaml_reader import decoded, read_tree
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.core.canonical import canonical_json
+from sureline.core.review.groups import called_channels
 from sureline.core.values.policy import Policy
 from sureline.errors import PolicyError
 
@@ -39,6 +43,8 @@ TOP_KEYS = {
     "action_classes": "a mapping of action classes",
     "slices": "a mapping of slices",
     "notifications": "a mapping of settings",
+    "inbound": "a list of sources",
+    "groups": "a mapping of groups",
 }
 
 
@@ -88,15 +94,23 @@ def policy_from_canonical(text: str) -> Policy:
             for name, one in content["action_classes"].items()
         }
         told = NotificationSettings.model_validate(content.get("notifications", {}))
+        grouped = {
+            name: GroupSettings.model_validate(one)
+            for name, one in content.get("groups", {}).items()
+        }
+        groups = frozen_groups(grouped, slices)
+        inbound = [InboundSettings.model_validate(one) for one in content.get("inbound", [])]
     except (ValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PolicyError(f"the stored policy cannot be read: {error}") from error
     return Policy(
         hash=content_hash(text.encode()),
-        slices=slices,
+        slices={key: with_hours(one, groups) for key, one in slices.items()},
         action_classes=frozen_classes(classes),
         measurement_hashes={key: measurement_hash(content["slices"][key]) for key in slices},
         raw=content,
-        notifications=told.notifications(),
+        notifications=replace(told.notifications(), called=called_channels(groups)),
+        groups=groups,
+        inbound=tuple(one.source() for one in inbound),
     )
 
 
@@ -137,7 +151,9 @@ class _File:
         return canonical_content(
             {key: one for key, one in slices.items() if one is not None},
             {name: one for name, one in classes.items() if one is not None},
-            self._notifications(slices),
+            told := self._notifications(slices),
+            self._inbound(slices),
+            read_groups(self._section("groups"), slices, told, self._faults),
         )
 
     def _version(self) -> None:
@@ -186,6 +202,30 @@ class _File:
                 steps = ("channels", index, "slices", place)
                 self._check_known(node.deepest(steps)[0], key, slices)
         return told
+
+    def _inbound(self, slices: Container[str]) -> list[InboundSettings]:
+        """Return from where verdicts may come; a slice that is named there must be one."""
+        node = self._root.entries.get("inbound")
+        if node is None or node.value is None:
+            return []
+        if not isinstance(node.value, tuple):
+            self._faults.add(node, f"expected a list of sources, found {shown(node.plain())}")
+            return []
+        found = [self._source(one) for one in node.value]
+        sources = [one for one in found if one is not None]
+        fault = inbound_fault(sources)
+        if fault is not None:
+            self._faults.add(node, fault)
+        for index, source in enumerate(found):
+            for place, key in enumerate(source.slices if source else ()):
+                self._check_known(node.deepest((index, "slices", place))[0], key, slices)
+        return sources
+
+    def _source(self, node: Node) -> InboundSettings | None:
+        if isinstance(node.value, dict):
+            return validated(InboundSettings, node, self._faults)
+        self._faults.add(node, f"expected a mapping of settings, found {shown(node.plain())}")
+        return None
 
     def _check_known(self, node: Node, key: str, slices: Container[str]) -> None:
         if key not in slices:

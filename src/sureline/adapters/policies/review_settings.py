@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -18,8 +18,9 @@ class ReviewSettings(Settings):
     deadline_minutes: Annotated[int, Field(ge=1, le=525_600)] = setting(
         1440,
         expected="a whole number from 1 to 525600",
-        meaning="How long an item may wait before it goes a step up; after the last step it "
-        "expires, which is never an approval.",
+        meaning="How long an item may wait before it goes a step up, in the working hours of the "
+        "slice's group where it has any; after the last step it expires, which is never an "
+        "approval.",
     )
     escalations: Annotated[int, Field(ge=0, le=5)] = setting(
         1, expected="a whole number from 0 to 5", meaning="How many steps up there are."
@@ -55,6 +56,13 @@ class ReviewSettings(Settings):
         0.0,
         expected="a number from 0 to 1",
         meaning="The share of items whose output is shown only after the reviewer's own answer.",
+    )
+
+    missed_errors: Literal["report", "certify"] = setting(
+        "report",
+        expected="report or certify",
+        meaning="What is made of the errors that reviewers miss, as planted errors show it: "
+        "reports state precision with and without them, or certificates must allow for them too.",
     )
 
     def shares(self) -> AttentionShares:

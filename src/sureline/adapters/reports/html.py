@@ -8,6 +8,7 @@ from typing import Any
 
 from sureline.adapters.reports.drawing import FIGURES_CSS, FOLDER, curve_floor, teach
 from sureline.application.report import ReportData
+from sureline.core.hidden_text import LINES, spelled
 
 
 def render_html(data: ReportData) -> str:
@@ -28,6 +29,7 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
+        finalize=shown_value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -38,3 +40,8 @@ def render(template: str, values: Mapping[str, Any]) -> str:
     )
     html = environment.get_template(template).render(**values, style=style)
     return html.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def shown_value(value: Any) -> Any:
+    """Return a value of a template with what hides in a text spelled out; markup stays."""
+    return spelled(value, keep=LINES) if type(value) is str else value

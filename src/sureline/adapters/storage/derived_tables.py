@@ -36,6 +36,7 @@ from sureline.adapters.storage.labels import (
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.rebuild_counts import WEEK, rebuild_counts
+from sureline.adapters.storage.rebuild_incidents import compare_incidents, rebuild_incidents
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
@@ -127,6 +128,7 @@ def compare_derived(each: Each) -> tuple[TableReport, ...]:
             opinions_by_ledger(each).sums,
             stored_opinions(each(STORED_OPINIONS, ())),
         ),
+        compare_incidents(each),
     )
 
 
@@ -190,6 +192,7 @@ class RebuildDerived:
         wrong = [one for one in found if not one.ok]
         if wrong:
             rebuild_counts(transaction)
+            rebuild_incidents(transaction)
             transaction.chain(
                 "activation",
                 {

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, select
 
 from sureline.adapters.storage.append_decision import append_new
+from sureline.adapters.storage.corrections import note_correction
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.labels import GivenLabel, LabelledDecision, set_first_labels
 from sureline.adapters.storage.record_outcome import fields_of
@@ -17,6 +18,9 @@ from sureline.adapters.storage.statement import LISTED, compiled, json_list
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord, LabelledRecord, RecordedLabel
+from sureline.core.chain import Head
+from sureline.core.values.decision import Route
+from sureline.core.values.outcome import Outcome
 from sureline.core.values.periods import day_number, week_number
 
 _USED_OUTCOMES = compiled(
@@ -89,6 +93,15 @@ def _write_outcomes(
         if seq is not None and row.outcome is not None
     ]
     heads = transaction.chain_many("outcome", [fields_of(outcome) for _, _, outcome in new])
+    _set_labels(transaction, new, heads)
+
+
+def _set_labels(
+    transaction: Transaction,
+    new: Sequence[tuple[DecisionRecord, int, Outcome]],
+    heads: Sequence[Head],
+) -> None:
+    """Set the labels of new decisions, and note which of those had acted and were wrong."""
     set_first_labels(
         transaction,
         [
@@ -103,6 +116,9 @@ def _write_outcomes(
             if outcome.correct is not None
         ],
     )
+    for (record, _, outcome), head in zip(new, heads, strict=True):
+        if outcome.correct is False and record.route == Route.AUTO_APPROVE:
+            note_correction(transaction, record.workspace, record.id, head.seq)
 
 
 def _labelled(record: DecisionRecord, stream: str, seq: int) -> LabelledDecision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -36,9 +37,13 @@ from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome,
 from sureline.adapters.storage.seal import Seal
 from sureline.adapters.storage.statement import Statement, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.stored_switches import EVERY, NEWEST, stored_switch
+from sureline.adapters.storage.stored_switches import (
+    EVERY,
+    NEWEST,
+    append_switch,
+    stored_switch,
+)
 from sureline.adapters.storage.switch_sources import SwitchSource
-from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import AuditedLabel, DueAudit, Erasure
 from sureline.application.ports.cases import PastCase
 from sureline.application.ports.ledger import (
@@ -137,21 +142,7 @@ class SqlLedger:
 
     async def set_switch(self, switch: Switch) -> None:
         """Append a switch row; it holds from the next decision on, in every process."""
-
-        def write(transaction: Transaction) -> None:
-            transaction.chain(
-                "switch",
-                {
-                    "workspace": switch.workspace,
-                    "scope": switch.scope,
-                    "on": int(switch.on),
-                    "reason": switch.reason,
-                    "by": switch.by,
-                    "changed_at": to_micros(switch.changed_at),
-                },
-            )
-
-        await self._database.write(write)
+        await self._database.write(partial(append_switch, switch))
         await self._switches.changed()
 
     async def seal(self, at: datetime) -> bool:

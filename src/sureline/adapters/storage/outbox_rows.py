@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ notices = Table(
     text_column("action", null=True),
     Column("level", Integer, nullable=False),
     whole_column("at"),
+    text_column("facts"),
     whole_column("spread_at", null=True),
     PrimaryKeyConstraint("workspace", "id"),
 )
@@ -108,13 +110,21 @@ def _notice_row(notice: Notice) -> tuple[Any, ...]:
         notice.action,
         notice.level,
         to_micros(notice.at),
+        json.dumps(dict(notice.facts)) if notice.facts else "{}",
     )
 
 
 def notice_of(row: Sequence[Any]) -> Notice:
     """Build a notice from a row of NOTICE_COLUMNS."""
     values = dict(zip((column.name for column in NOTICE_COLUMNS), row, strict=True))
-    return Notice(**{**values, "kind": NoticeKind(values["kind"]), "at": from_micros(values["at"])})
+    return Notice(
+        **{
+            **values,
+            "kind": NoticeKind(values["kind"]),
+            "at": from_micros(values["at"]),
+            "facts": json.loads(values["facts"]),
+        }
+    )
 
 
 def delivery_of(row: Sequence[Any]) -> Delivery:

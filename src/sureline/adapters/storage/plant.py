@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -91,6 +91,7 @@ _MATERIAL = compiled(
     .where(
         labels.c.workspace == bindparam("workspace"),
         decisions.c.slice_key == bindparam("slice_key"),
+        decisions.c.route.in_([literal_column("'human_review'"), literal_column("'abstain'")]),
         labels.c.correct == bindparam("correct"),
         ~exists().where(
             planted.c.workspace == decisions.c.workspace, planted.c.source_id == decisions.c.id
@@ -100,7 +101,15 @@ _MATERIAL = compiled(
     .limit(bindparam("limit"))
     .offset(literal_column("0"))
 )
-"""The latest labelled decisions of a slice of which nothing was made yet."""
+"""The latest labelled decisions of a slice of which nothing was made yet.
+
+What acted on its own says so in its reasons, and would be known by them among what people see.
+"""
+_BODY = compiled(
+    select(decisions.c.body).where(
+        decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id")
+    )
+)
 _SEEN_BY = compiled(
     select(func.distinct(outcomes.c.by)).where(
         outcomes.c.workspace == bindparam("workspace"),
@@ -147,7 +156,7 @@ class Planting:
         at = to_micros(item.opened_at)
         for key, seen in ((item.slice_key, ordinal), ("", 0)):
             transaction.run(_MOVE, (self.workspace, key, seen, at, item.id))
-        one = self.choose(item, ordinal, partial(self._material, transaction, item.slice_key))
+        one = self.choose(item, ordinal, partial(self._material, transaction, item))
         if one is None:
             return False
         if one.answer is not None:  # nobody has seen this output
@@ -156,16 +165,35 @@ class Planting:
         rules = replace(one.review.rules, not_by=tuple(sorted(seen_by)))
         return self.place(transaction, replace(one, review=replace(one.review, rules=rules)))
 
-    def _material(self, transaction: Transaction, slice_key: str) -> list[Material]:
-        return [
-            _material(row)
+    def _material(self, transaction: Transaction, item: Review) -> list[Material]:
+        """Return what would not stand out beside an item."""
+        row = transaction.first(_BODY, (self.workspace, item.decision_id))
+        beside = {} if row is None else json.loads(row[0])
+        found = [
+            _material(row, beside)
             for correct in (0, 1)
-            for row in transaction.all(_MATERIAL, (self.workspace, slice_key, correct, MATERIAL))
+            for row in transaction.all(
+                _MATERIAL, (self.workspace, item.slice_key, correct, MATERIAL)
+            )
         ]
+        like = [one for one in found if one is not None]
+        newest = [one for one in like if one.policy == beside.get("policy")]
+        return newest or like
 
 
-def _material(row: Sequence[Any]) -> Material:
+_ALIKE = ("mode", "stakes", "action_class")
+"""In which a planted item is as the one beside it: approvals and order hang on these."""
+
+
+def _material(row: Sequence[Any], beside: Mapping[str, Any]) -> Material | None:
+    """Return a past decision as material, None where it would stand out beside another.
+
+    Measured in the same way, it may as well have been decided under the other's policy.
+    """
     body = json.loads(row[3])
+    if body["review_id"] is None or any(body[name] != beside.get(name) for name in _ALIKE):
+        return None
+    as_now = body["measurement"] == beside["measurement"]
     return Material(
         decision_id=row[0],
         correct=bool(row[1]),
@@ -176,4 +204,5 @@ def _material(row: Sequence[Any]) -> Material:
         answer=row[4],
         request=row[5],
         by=row[6],
+        policy=beside["policy"] if as_now else body["policy"],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,9 +13,11 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
-from sureline.adapters.storage.labels_by import LABELS_BY, counted_by
+from sureline.adapters.storage.labels_by import LABELS_BY, counted_by, labels_of
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.place_planted import place
 from sureline.adapters.storage.plant import Planting
+from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, planted_outcome_of
 from sureline.adapters.storage.planted_rows import (
     ANSWERS,
     answer_of,
@@ -24,17 +27,16 @@ from sureline.adapters.storage.planted_rows import (
     planted_answers,
 )
 from sureline.adapters.storage.planted_step import FOLLOWED
-from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
-from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import StoredDecision
 from sureline.application.ports.planted import Choose, GoldenCase
 from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
 from sureline.core.review.honeypot import Planted, PlantedAnswer, PlantedFor
 from sureline.core.values.label_count import LabelCount
+from sureline.core.values.outcome import Outcome
 
 _SAME_ITEM = and_(reviews.c.workspace == planted.c.workspace, reviews.c.id == planted.c.review_id)
 _ONE = compiled(
@@ -129,7 +131,6 @@ _OWN = compiled(
         own_answers.c.by == bindparam("by"),
     )
 )
-_PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 
 
 class SqlPlanted:
@@ -161,13 +162,22 @@ class SqlPlanted:
             return None
         source_id, body, answer = rows[0]
         source = stored_decision(self._database.fetch(BY_ID, (workspace, source_id))[0])
-        gone = source.request is None
+        gone, said = source.request is None, json.loads(body)
         return replace(
             source,
             id=review_id,
+            route=said["route"],
+            mode=said["mode"],
+            measurement_hash=said["measurement"],
+            created_at=datetime.fromisoformat(said["created_at"]),
             body=body,
             answer=None if gone else answer or source.answer,
         )
+
+    async def outcomes(self, workspace: str, review_id: str) -> Sequence[Outcome]:
+        """Return what would be its outcomes, oldest first."""
+        rows = self._database.fetch(PLANTED_OUTCOMES_OF, (workspace, review_id))
+        return [planted_outcome_of(row) for row in rows]
 
     async def keep_own(
         self, workspace: str, review_id: str, *, by: str, answer: str, at: datetime
@@ -238,34 +248,13 @@ class SqlPlanted:
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int, by: str
     ) -> Sequence[LabelCount]:
         """Return the counted labels that one person gave."""
-        rows = self._database.fetch(LABELS_BY, (workspace, slice_key, measurement_hash, by))
-        return counted_by(rows, since_week)
+        wanted = labels_of(workspace, slice_key, measurement_hash, by)
+        return counted_by(self._database.fetch(LABELS_BY, wanted), since_week, by)
 
     async def golden(self, workspace: str, slice_key: str | None) -> Sequence[GoldenCase]:
         """Return the edits whose payloads are there, oldest first."""
         found = map(golden_case, self._database.fetch(GOLDEN, (workspace,)))
         return [one for one in found if slice_key in {None, one.slice_key}]
-
-
-def place(transaction: Transaction, one: Planted) -> bool:
-    """Put a planted item into the queue; False if its trigger has one already."""
-    correct = None if one.first_correct is None else int(one.first_correct)
-    row = (
-        one.review.workspace,
-        one.review.id,
-        one.purpose.value,
-        one.source_id,
-        one.origin,
-        one.trigger,
-        one.body,
-        one.answer,
-        one.first_by,
-        correct,
-    )
-    if not transaction.run(_PLACE, row):
-        return False
-    put_reviews(transaction, [(None, one.review)])
-    return True
 
 
 def _planted(row: Sequence[Any]) -> Planted:

@@ -57,6 +57,20 @@ planted_answers = Table(
 
 Index("ix_planted_answers_at", planted_answers.c.workspace, planted_answers.c.answered_at)
 
+planted_outcomes = Table(
+    "planted_outcomes",
+    metadata,
+    text_column("workspace"),
+    text_column("id"),
+    text_column("review_id"),
+    whole_column("place"),
+    Column("body", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("workspace", "id"),
+)
+"""What would be the outcomes of a planted item, so that it can be read back like any other's."""
+
+Index("ix_planted_outcomes_review", planted_outcomes.c.workspace, planted_outcomes.c.review_id)
+
 planting = Table(
     "planting",
     metadata,

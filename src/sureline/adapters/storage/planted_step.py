@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, delete, null, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.moments import to_micros
+from sureline.adapters.storage.planted_outcomes import forget_planted_outcomes
 from sureline.adapters.storage.planted_rows import (
     follow_ups,
     own_answers,
@@ -15,6 +16,7 @@ from sureline.adapters.storage.planted_rows import (
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.honeypot import PlantedFor
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
 _PURPOSE = compiled(
@@ -53,21 +55,25 @@ FOLLOWED = compiled(
 )
 
 
-def keep_planted(transaction: Transaction, item: Review) -> bool:
-    """Take what was said of a planted item out of the way of labels and agents.
+def keep_answers(transaction: Transaction, item: Review) -> None:
+    """Keep each person's word as an answer when a planted item is released.
 
-    Returns whether it is one. When it is released, each person's word is kept as an answer; one
-    that the queue really asked for is noted for a second look.
+    One that the queue really asked for is noted for a second look.
     """
     found = transaction.first(_PURPOSE, (item.workspace, item.id))
     decided = item.released and item.state is ReviewState.DECIDED
     if found is None:
         if decided and item.kind is ReviewKind.REVIEW:
             transaction.run(_FOLLOW, (item.workspace, item.id))
-        return False
-    if decided:
+    elif decided:
         _keep_answers(transaction, item, PlantedFor(found[0]))
-    return True
+
+
+def answered_elsewhere(transaction: Transaction, item: Review) -> None:
+    """Keep what was said of a planted item that an answer from outside the queue has closed."""
+    found = transaction.first(_PURPOSE, (item.workspace, item.id))
+    if found is not None and item.released and item.state is ReviewState.DECIDED:
+        _keep_answers(transaction, item, PlantedFor(found[0]))
 
 
 def is_planted(transaction: Transaction, workspace: str, review_id: str) -> bool:
@@ -77,7 +83,9 @@ def is_planted(transaction: Transaction, workspace: str, review_id: str) -> bool
 
 def _keep_answers(transaction: Transaction, item: Review, purpose: PlantedFor) -> None:
     for said in item.given:
-        if said.correct is None:
+        # Who has seen it before is not refused, for that would give it away; it counts for nothing.
+        seen = any(same_person(one, said.by) for one in item.rules.not_by)
+        if said.correct is None or seen:
             continue
         row = (item.workspace, item.id, said.by, item.slice_key, purpose.value)
         figures = (int(said.correct), said.seconds, to_micros(said.at))
@@ -91,6 +99,8 @@ def forget_planted(transaction: Transaction, workspace: str, source_id: str) -> 
     items = [row[0] for row in transaction.all(_OF_SOURCE, (workspace, source_id))]
     for one in (source_id, *items):
         transaction.run(_FORGET_OWN, (workspace, one))
+    for one in items:
+        forget_planted_outcomes(transaction, workspace, one)
     if items:
         transaction.run(_FORGET, (workspace, source_id))
     return items

@@ -16,6 +16,7 @@ import psycopg
 
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.batch import Job, run_jobs
+from sureline.adapters.storage.places import WRITER
 from sureline.adapters.storage.postgres_driver import (
     LOCKS,
     WRITE_LOCK,
@@ -102,10 +103,13 @@ class PostgresCommit:
 
 
 def needs_lock(job: Job) -> bool:
-    """Tell whether a job reads before it writes, or writes to the common stream."""
+    """Tell whether a job reads before it writes, or writes what others write too.
+
+    A decision that opens an item of the queue counts it, in a row that all processes share.
+    """
     if not isinstance(job, AppendDecision):
         return True
-    return job.record.retry_of is not None
+    return job.record.retry_of is not None or job.record.review is not None
 
 
 def lease_stream(connection: Connection) -> str:
@@ -113,5 +117,5 @@ def lease_stream(connection: Connection) -> str:
     for number in itertools.count(1):
         row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCKS, number)).fetchone()
         if row is not None and row[0]:
-            return f"writer-{number}"
+            return f"{WRITER}{number}"
     raise AssertionError("there is always a free number")

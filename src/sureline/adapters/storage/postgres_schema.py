@@ -34,9 +34,7 @@ def prepare(connection: Connection, where: str, *, create: bool, to_write: bool)
         )
     is_current = _is_current(connection, where)
     if _is_read_only(connection) and (to_write or not is_current):
-        raise StoreReadOnly(
-            f"{where} can only be read (a standby?); connect to the primary"
-        )
+        raise StoreReadOnly(f"{where} can only be read (a standby?); connect to the primary")
     if not is_current:
         if not create and _is_empty(connection):
             raise StoreUnavailable(f"{where}: there is no store; look for a typing error")

@@ -7,8 +7,8 @@ a run of another index; as few rows of each run as can be on the page are read, 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, literal_column, or_, select
@@ -57,6 +57,8 @@ _OVER = select(*COLUMNS).order_by(reviews.c.opened_at.desc())
 _OVER_PAGE = _paged(_OVER.where(_WORKSPACE, reviews.c.open == literal_column("0")))
 _OVER_RUN = _paged(_OVER.where(_RUN, reviews.c.state == bindparam("state")))
 
+MOST_STEPS = 2**31
+"""More than any item has gone up."""
 _PAGE = 50
 """How many rows are looked at together where it is not known how many are needed."""
 _PLACES = {column.name: place for place, column in enumerate(COLUMNS)}
@@ -68,10 +70,12 @@ _LEVEL, _RANK, _DEADLINE, _UNCERTAINTY, _ID, _OPENED = (
 def page(fetch: Fetch, workspace: str, wanted: Wanted, *, limit: int, offset: int) -> Iterator[Row]:
     """Return a page of what is open, in working order."""
     whole, run = QUEUED
-    if _is_all(wanted):
+    runs = open_runs(fetch, workspace, wanted)
+    if runs is None:
         return iter(fetch(whole, (workspace, limit, offset)))
-    runs = _runs(fetch, workspace, wanted)
-    parts = [fetch(run, (workspace, *one, limit + offset, 0)) for one in _open_runs(runs)]
+    parts = [
+        meant(wanted, one, fetch(run, (workspace, *one, limit + offset, 0)), _LEVEL) for one in runs
+    ]
     return islice(heapq.merge(*parts, key=_urgency), offset, offset + limit)
 
 
@@ -79,9 +83,9 @@ def over_page(
     fetch: Fetch, workspace: str, wanted: Wanted, *, limit: int, offset: int
 ) -> Iterator[Row]:
     """Return a page of what is over, the newest first."""
-    if _is_all(wanted):
+    runs = over_runs(fetch, workspace, wanted)
+    if runs is None:
         return iter(fetch(_OVER_PAGE, (workspace, limit, offset)))
-    runs = [one for one in _runs(fetch, workspace, wanted) if not ReviewState(one[2]).is_open]
     parts = [fetch(_OVER_RUN, (workspace, *one, limit + offset, 0)) for one in runs]
     return islice(heapq.merge(*parts, key=lambda row: -row[_OPENED]), offset, offset + limit)
 
@@ -95,11 +99,21 @@ def rows_of(
 ) -> Iterator[Row]:
     """Yield open items in working order, a few at a time; `more` are further parameters."""
     whole, run = statements
-    if _is_all(wanted):
+    runs = open_runs(fetch, workspace, wanted)
+    if runs is None:
         return _along(fetch, whole, (workspace, *more))
-    runs = _open_runs(_runs(fetch, workspace, wanted))
-    parts = [_along(fetch, run, (workspace, *one, *more)) for one in runs]
+    parts = [
+        meant(wanted, one, _along(fetch, run, (workspace, *one, *more)), _LEVEL) for one in runs
+    ]
     return heapq.merge(*parts, key=_urgency)
+
+
+def meant(wanted: Wanted, run: Row, rows: Iterable[Row], level: int) -> Iterator[Row]:
+    """Yield what is meant of a run, whose rows come from the highest step down.
+
+    `level` is the place of the step in a row.
+    """
+    return takewhile(lambda row: wanted.has(run[0], row[level]), rows)
 
 
 def _along(fetch: Fetch, statement: Statement, parameters: Sequence[Any]) -> Iterator[Row]:
@@ -109,8 +123,21 @@ def _along(fetch: Fetch, statement: Statement, parameters: Sequence[Any]) -> Ite
         offset += len(rows)
 
 
+def open_runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row] | None:
+    """Return slices and kinds in which something wanted is open; None where all of it is meant."""
+    return None if _is_all(wanted) else _open_runs(_runs(fetch, workspace, wanted))
+
+
+def over_runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row] | None:
+    """Return slices, kinds and states in which something wanted is over; None where all is."""
+    if _is_all(wanted):
+        return None
+    return [one for one in _runs(fetch, workspace, wanted) if not ReviewState(one[2]).is_open]
+
+
 def _is_all(wanted: Wanted) -> bool:
-    return not wanted.slices and set(wanted.kinds) >= set(ReviewKind)
+    is_narrowed = bool(wanted.slices or (wanted.least and wanted.is_open))
+    return not is_narrowed and set(wanted.kinds) >= set(ReviewKind)
 
 
 def _runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row]:
@@ -118,7 +145,7 @@ def _runs(fetch: Fetch, workspace: str, wanted: Wanted) -> list[Row]:
     return [
         row
         for row in fetch(_RUNS, (workspace,))
-        if (not wanted.slices or row[0] in wanted.slices) and ReviewKind(row[1]) in wanted.kinds
+        if wanted.has(row[0], MOST_STEPS) and ReviewKind(row[1]) in wanted.kinds
     ]
 
 

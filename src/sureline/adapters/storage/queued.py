@@ -9,8 +9,14 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.line_rows import forget_lines, put_lines
 from sureline.adapters.storage.outbox_rows import put_notices
-from sureline.adapters.storage.planted_step import forget_planted, is_planted
+from sureline.adapters.storage.planted_step import (
+    answered_elsewhere,
+    forget_planted,
+    is_planted,
+)
+from sureline.adapters.storage.queue_flow_rows import FlowCounter
 from sureline.adapters.storage.review_rows import (
     COLUMNS,
     queue_counts,
@@ -54,14 +60,17 @@ def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
     counts: Counter[tuple[str, ...]] = Counter()
     rows: list[tuple[Any, ...]] = []
     told: list[Notice] = []
+    flow = FlowCounter()
     for before, after in changes:
         rows.append(row_of(after))
         told += [one for one in notices(before, after) if not _is_secret(transaction, one)]
+        flow.add(before, after)
         counts[_counted(after)] += 1
         if before is not None:
             counts[_counted(before)] -= 1
     transaction.run_many(_PUT, rows)
     transaction.run_many(_ADD_COUNTS, [(*key, count) for key, count in counts.items() if count])
+    flow.put(transaction)
     put_notices(transaction, told)
 
 
@@ -79,6 +88,14 @@ def open_reviews(transaction: Transaction, records: Sequence[DecisionRecord]) ->
     """Open the items of new decisions; those that they replace are superseded."""
     put_reviews(
         transaction, [(None, record.review) for record in records if record.review is not None]
+    )
+    put_lines(
+        transaction,
+        [
+            (one.review, one.review_line)
+            for one in records
+            if one.review is not None and one.review_line is not None
+        ],
     )
     for record in records:
         if record.retry_of is not None and record.retry_of != record.id:
@@ -103,8 +120,9 @@ def close_reviews(transaction: Transaction, outcome: Outcome) -> None:
 
 
 def forget_reviews(transaction: Transaction, workspace: str, decision_id: str) -> None:
-    """Close what was erased, and delete what its reviewers wrote."""
+    """Close what was erased, and delete what its reviewers wrote and its line in the list."""
     for one in (decision_id, *forget_planted(transaction, workspace, decision_id)):
+        forget_lines(transaction, workspace, one)
         _change(transaction, workspace, one, lambda item: supersede(item, forget=True))
 
 
@@ -116,3 +134,4 @@ def _change(
         after = step(before)
         if after != before:
             put_reviews(transaction, [(before, after)])
+            answered_elsewhere(transaction, after)

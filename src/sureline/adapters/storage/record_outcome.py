@@ -11,8 +11,11 @@ from typing import Any
 from sqlalchemy import and_, bindparam, select
 
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
+from sureline.adapters.storage.corrections import note_correction
 from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
 from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.planted_outcomes import keep_planted_outcome, planted_outcome
+from sureline.adapters.storage.planted_step import is_planted
 from sureline.adapters.storage.queued import close_reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import outcomes, payloads
@@ -84,14 +87,16 @@ class RecordOutcome:
     def __call__(self, transaction: Transaction) -> bool:
         """Write it; False if it is there already. Raises NotFound, Conflict."""
         outcome = self.outcome
-        existing = transaction.first(_BY_ID, (outcome.workspace, outcome.id))
-        if existing is not None:
-            if _content(stored_outcome(existing)) != _content(outcome, existing):
-                raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
+        if _is_there(transaction, outcome):
             return False
         found = transaction.first(BY_DECISION, (outcome.workspace, outcome.decision_id))
         if found is None:
-            raise NotFound(f"there is no decision {outcome.decision_id!r} in this workspace")
+            if not is_planted(transaction, outcome.workspace, outcome.decision_id):
+                raise NotFound(f"there is no decision {outcome.decision_id!r} in this workspace")
+            # Whoever records it must not learn that it is no label (R7).
+            keep_planted_outcome(transaction, outcome)
+            close_reviews(transaction, outcome)
+            return True
         mark = _insert(transaction, outcome)
         if outcome.correct is not None:
             label = GivenLabel(
@@ -102,8 +107,24 @@ class RecordOutcome:
                 mark=mark,
             )
             set_label(transaction, label)
+            note_correction(transaction, outcome.workspace, outcome.decision_id, mark)
         close_reviews(transaction, outcome)
         return True
+
+
+def _is_there(transaction: Transaction, outcome: Outcome) -> bool:
+    """Tell whether an outcome was recorded before. Raises Conflict if it said something else."""
+    existing = transaction.first(_BY_ID, (outcome.workspace, outcome.id))
+    before = (
+        planted_outcome(transaction, outcome.workspace, outcome.id)
+        if existing is None
+        else stored_outcome(existing)
+    )
+    if before is None:
+        return False
+    if _content(before) != _content(outcome, existing):
+        raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
+    return True
 
 
 def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from sqlalchemy import Column, Float, Index, Integer, LargeBinary, PrimaryKeyCon
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import json_bytes
+from sureline.core.values.hours import Window, WorkingHours
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState, Verdict
 from sureline.errors import StoreCorrupt
@@ -28,11 +29,13 @@ reviews = Table(
     Column("open", Integer, nullable=False),
     Column("rank", Integer, nullable=False),
     Column("level", Integer, nullable=False),
+    whole_column("stepped_at", null=True),
     whole_column("deadline"),
     Column("uncertainty", Float, nullable=False),
     whole_column("due_at", null=True),
     whole_column("opened_at"),
     text_column("claimed_by", null=True),
+    whole_column("claimed_at", null=True),
     whole_column("lease_until", null=True),
     text_column("digest"),
     Column("version", Integer, nullable=False),
@@ -83,6 +86,14 @@ Index(
     reviews.c.state,
     reviews.c.opened_at,
 )
+_IS_HELD = text("open = 1 AND claimed_by IS NOT NULL")
+Index(
+    "ix_reviews_held",
+    reviews.c.workspace,
+    reviews.c.claimed_by,
+    sqlite_where=_IS_HELD,
+    postgresql_where=_IS_HELD,
+)
 Index("ix_reviews_over", reviews.c.workspace, reviews.c.open, reviews.c.opened_at)
 Index("ix_reviews_due", reviews.c.workspace, reviews.c.due_at)
 Index("ix_reviews_decision", reviews.c.workspace, reviews.c.decision_id)
@@ -114,11 +125,13 @@ def row_of(item: Review) -> tuple[Any, ...]:
         "open": int(item.state.is_open),
         "rank": item.rank,
         "level": item.level,
+        "stepped_at": _micros(item.stepped_at),
         "deadline": to_micros(item.deadline),
         "uncertainty": item.uncertainty,
         "due_at": _micros(due_at(item)),
         "opened_at": to_micros(item.opened_at),
         "claimed_by": item.claimed_by,
+        "claimed_at": _micros(item.claimed_at),
         "lease_until": _micros(item.lease_until),
         "digest": item.digest,
         "version": item.version,
@@ -165,10 +178,12 @@ def _review(values: Mapping[str, Any]) -> Review:
         state=ReviewState(values["state"]),
         rank=values["rank"],
         level=values["level"],
+        stepped_at=_moment(values["stepped_at"]),
         deadline=from_micros(values["deadline"]),
         uncertainty=values["uncertainty"],
         opened_at=from_micros(values["opened_at"]),
         claimed_by=values["claimed_by"],
+        claimed_at=_moment(values["claimed_at"]),
         lease_until=_moment(values["lease_until"]),
         digest=values["digest"],
         version=values["version"],
@@ -190,12 +205,13 @@ def _rules_text(rules: ReviewRules) -> str:
             rules.approvals,
             rules.not_by,
             rules.answer_first,
+            [None if one is None else _hours_list(one) for one in rules.hours],
         ]
     )
 
 
 def _rules(text: str) -> ReviewRules:
-    deadline, lease, undo, escalations, approvals, not_by, answer_first = json.loads(text)
+    deadline, lease, undo, escalations, approvals, not_by, answer_first, hours = json.loads(text)
     return ReviewRules(
         deadline=timedelta(seconds=deadline),
         lease=timedelta(seconds=lease),
@@ -204,6 +220,20 @@ def _rules(text: str) -> ReviewRules:
         approvals=approvals,
         not_by=tuple(not_by),
         answer_first=answer_first,
+        hours=tuple(None if one is None else _hours(*one) for one in hours),
+    )
+
+
+def _hours_list(hours: WorkingHours) -> list[Any]:
+    return [hours.time_zone, [[one.weekday, one.begins, one.ends] for one in hours.windows]]
+
+
+def _hours(time_zone: str, windows: Sequence[Sequence[int]]) -> WorkingHours:
+    return WorkingHours(
+        time_zone=time_zone,
+        windows=tuple(
+            Window(weekday=day, begins=begins, ends=ends) for day, begins, ends in windows
+        ),
     )
 
 

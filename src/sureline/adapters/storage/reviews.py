@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, literal_column, select
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import from_micros, to_micros
-from sureline.adapters.storage.planted_step import keep_planted
+from sureline.adapters.storage.planted_step import keep_answers
 from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.record_outcome import RecordOutcome
@@ -19,6 +19,7 @@ from sureline.adapters.storage.review_rows import COLUMNS, queue_counts, review_
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.reviews import QueueCount, Step, Wanted
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 from sureline.errors import NotFound, StoreCorrupt
 
@@ -81,7 +82,7 @@ class SqlReviews:
             read_page = page if wanted.is_open else over_page
             with self._database.reader() as fetch:
                 rows = read_page(fetch, workspace, wanted, limit=limit, offset=offset)
-            return list(_readable(rows))
+            return list(readable(rows))
 
         return await asyncio.to_thread(read)
 
@@ -118,10 +119,9 @@ class SqlReviews:
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
     ) -> Review | None:
         """Do a step with the first item that is free; the write lock makes it atomic."""
-        own = wanted.not_by or by
 
         def write(transaction: Transaction) -> Review | None:
-            while (item := first_free(transaction, workspace, wanted, by, own, now)) is not None:
+            while (item := first_free(transaction, workspace, wanted, by, now)) is not None:
                 done = do_step(transaction, item, step)
                 if done.claimed_by == by:
                     return done
@@ -138,30 +138,36 @@ class SqlReviews:
 
 
 def first_free(
-    transaction: Transaction, workspace: str, wanted: Wanted, by: str, own: str, now: datetime
+    transaction: Transaction, workspace: str, wanted: Wanted, by: str, now: datetime
 ) -> Review | None:
     """Return the most urgent item that nobody holds and that this person may take."""
     fetch: Fetch = transaction.all
-    free = (to_micros(now), own)
-    for item in _readable(rows_of(fetch, FREE, workspace, wanted, free)):
-        if by not in (*item.skipped_by, *item.approvals, *item.rules.not_by):
+    free = (to_micros(now), by)
+    for item in readable(rows_of(fetch, FREE, workspace, wanted, free)):
+        if is_for(item, by):
             return item
     return None
+
+
+def is_for(item: Review, by: str) -> bool:
+    """Tell whether an item may be offered to a person."""
+    away = (*item.skipped_by, *item.approvals, *item.rules.not_by, item.submitted_by)
+    return not any(same_person(one, by) for one in away)
 
 
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
     """Do a step and write what it says; outcomes first, because one can be refused."""
     changed = step(item)
-    # What is said of a planted item goes neither to an agent nor among the labels.
-    planted = bool(changed.outcomes) and keep_planted(transaction, changed.item)
-    for outcome in () if planted else changed.outcomes:
+    if changed.outcomes:
+        keep_answers(transaction, changed.item)
+    for outcome in changed.outcomes:
         RecordOutcome(outcome)(transaction)
     if changed.item != item:
         put_reviews(transaction, [(item, changed.item)])
     return changed.item
 
 
-def _readable(rows: Iterator[Any]) -> Iterator[Review]:
+def readable(rows: Iterator[Any]) -> Iterator[Review]:
     """Yield the items that can be read: a damaged row holds up no other, and is never taken."""
     for row in rows:
         try:

@@ -10,6 +10,9 @@ from pathlib import Path
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.derived_tables import SqlDerived
+from sureline.adapters.storage.inbound import SqlInbound
+from sureline.adapters.storage.inbox import SqlInbox
+from sureline.adapters.storage.incidents import SqlIncidents
 from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
@@ -18,9 +21,12 @@ from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
 from sureline.adapters.storage.provenance import SqlProvenance
+from sureline.adapters.storage.queue_flow import SqlQueueFlow
+from sureline.adapters.storage.recalls import SqlRecalls
 from sureline.adapters.storage.registry import SqlRegistry
 from sureline.adapters.storage.remade_vectors import SqlRemadeVectors
 from sureline.adapters.storage.reviews import SqlReviews
+from sureline.adapters.storage.saved_views import SqlSavedViews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.switch_sources import StoredSwitches, SwitchSource
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
@@ -40,8 +46,14 @@ class Store:
     keys: SqlKeys
     jobs: SqlJobs
     reviews: SqlReviews
+    queue_flow: SqlQueueFlow
+    inbox: SqlInbox
+    views: SqlSavedViews
     planted: SqlPlanted
     outbox: SqlOutbox
+    incidents: SqlIncidents
+    recalls: SqlRecalls
+    inbound: SqlInbound
     derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
@@ -79,8 +91,14 @@ def open_store(
         keys=SqlKeys(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
+        queue_flow=SqlQueueFlow(database),
+        inbox=SqlInbox(database),
+        views=SqlSavedViews(database),
         planted=SqlPlanted(database),
         outbox=SqlOutbox(database),
+        incidents=SqlIncidents(database),
+        recalls=SqlRecalls(database),
+        inbound=SqlInbound(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),

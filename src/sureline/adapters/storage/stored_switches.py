@@ -7,9 +7,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from sureline.adapters.storage.moments import from_micros
+from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import switches
+from sureline.adapters.storage.transaction import Transaction
+from sureline.core.gate.routing import GUARD
+from sureline.core.review.notice import switch_notice
 from sureline.core.values.switch import Switch
 from sureline.errors import StoreError
 
@@ -75,3 +79,19 @@ def unreadable_switch(workspace: str, error: StoreError) -> Switch:
         by="sureline",
         changed_at=from_micros(0),
     )
+
+
+def append_switch(switch: Switch, transaction: Transaction) -> None:
+    """Write a switch row, and note what there is to tell of it."""
+    head = transaction.chain(
+        "switch",
+        {
+            "workspace": switch.workspace,
+            "scope": switch.scope,
+            "on": int(switch.on),
+            "reason": switch.reason,
+            "by": switch.by,
+            "changed_at": to_micros(switch.changed_at),
+        },
+    )
+    put_notices(transaction, [switch_notice(switch, head.seq, by_guard=switch.by == GUARD)])

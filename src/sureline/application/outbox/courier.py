@@ -94,7 +94,7 @@ class Courier:
 
     async def _spread(self, told: Notifications, now: datetime) -> int:
         def plan(notice: Notice) -> Sequence[str]:
-            return [one.name for one in told.channels if one.wants(notice)]
+            return told.receivers(notice)
 
         return await self.store.spread(self.workspace, plan, now=now, limit=SPREAD_AT_ONCE)
 

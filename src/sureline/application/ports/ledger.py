@@ -12,6 +12,7 @@ from sureline.application.ports.cases import PastCase
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome, OutcomeSource
 from sureline.core.values.review import Review
+from sureline.core.values.review_line import ReviewLine
 from sureline.core.values.stratum import Stratum
 from sureline.core.values.switch import Switch
 
@@ -27,8 +28,9 @@ class DecisionRecord:
     its source. `score_bin` is the value's bin on the logit scale, None if nothing was measured or
     if no threshold could have automated it; only labels with a bin are counted. `stratum` says
     what a later label may be used for. `failed` counts it as a failed attempt at its task, and
-    `submitted_by` is the key that brought it. `vector` belongs to embedding model `model_id`.
-    `review` is the item that it opens in the queue; one that waits for `retry_of` is superseded.
+    `submitted_by` is the name of the key that brought it. `vector` belongs to embedding model
+    `model_id`. `review` is the item that it opens in the queue and `review_line`, erasable too,
+    how a list shows it; one that waits for `retry_of` is superseded.
     """
 
     id: str
@@ -57,6 +59,7 @@ class DecisionRecord:
     vector: bytes | None = None
     model_id: str | None = None
     review: Review | None = None
+    review_line: ReviewLine | None = None
     retry_of: str | None = None
 
 

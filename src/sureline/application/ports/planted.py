@@ -12,6 +12,7 @@ from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
 from sureline.core.review.honeypot import Planted, PlantedAnswer
 from sureline.core.values.label_count import LabelCount
+from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review
 
 
@@ -19,7 +20,7 @@ from sureline.core.values.review import Review
 class Material:
     """A labelled decision that a known error can be made of; its payload is still there.
 
-    `by` gave the label.
+    `by` gave the label. `policy` is the hash of the one that it shall name.
     """
 
     decision_id: str
@@ -31,6 +32,7 @@ class Material:
     answer: bytes
     request: bytes
     by: str
+    policy: str
 
 
 Choose = Callable[[Review, int, Callable[[], Sequence[Material]]], Planted | None]
@@ -72,6 +74,9 @@ class PlantedStore(Protocol):
 
         `request` and `answer` are None where its source was erased.
         """
+
+    async def outcomes(self, workspace: str, review_id: str) -> Sequence[Outcome]:
+        """Return what a planted item's outcomes would be, oldest first; none of any other."""
 
     async def keep_own(
         self, workspace: str, review_id: str, *, by: str, answer: str, at: datetime

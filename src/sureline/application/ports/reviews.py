@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -27,13 +27,21 @@ Step = Callable[[Review], Changed]
 class Wanted:
     """Which items are meant: of these slices (empty: of all), of these kinds, open or over.
 
-    `not_by` leaves out what this API key has submitted: nobody decides about their own.
+    Of the slices in `least`, open items are meant from so many steps up on; None: none of them.
+    With `across` they were asked for whatever group works on them.
     """
 
     slices: tuple[str, ...] = ()
     kinds: tuple[ReviewKind, ...] = tuple(ReviewKind)
     is_open: bool = True
-    not_by: str | None = None
+    least: Mapping[str, int | None] = field(default_factory=dict)
+    across: bool = False
+
+    def has(self, slice_key: str, level: int) -> bool:
+        """Tell whether items of a slice are meant that have gone so many steps up."""
+        least = self.least.get(slice_key, 0) if self.is_open else 0
+        is_chosen = not self.slices or slice_key in self.slices
+        return is_chosen and least is not None and level >= least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

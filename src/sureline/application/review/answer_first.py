@@ -45,6 +45,10 @@ class AnswerFirst:
             self.workspace, review_id, by=by, answer=text, at=self.clock.now()
         )
 
+    async def own(self, review_id: str, by: str) -> str | None:
+        """Return what somebody said was right before they saw the output, None without that."""
+        return await self.planted.own(self.workspace, review_id, by)
+
 
 async def must_answer(planted: PlantedStore | None, item: Review, by: str) -> bool:
     """Tell whether somebody has still to say what is right before they see the output."""

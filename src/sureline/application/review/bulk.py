@@ -93,8 +93,11 @@ class Bulk:
 
 def _check_bulk(item: Review) -> None:
     """Refuse to approve unread what needs a close look."""
-    if item.kind is ReviewKind.AUDIT:
-        raise Refused("an audit is answered one by one: it is there to be looked at")
+    if item.kind.has_acted:
+        raise Refused(
+            f"{'an audit' if item.kind is ReviewKind.AUDIT else 'a recalled output'} is answered "
+            "one by one: it is there to be looked at"
+        )
     if item.rank > Stakes.REVERSIBLE.rank:
         raise Refused("only reversible items are approved in bulk; look at this one by itself")
     if item.rules.approvals > 1:

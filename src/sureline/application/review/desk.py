@@ -15,13 +15,16 @@ from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.ports.reviews import Changed, QueueCount, ReviewStore, Step, Wanted
 from sureline.application.review.answer_first import check_anchoring, must_answer, withheld
+from sureline.application.review.claiming import claiming
 from sureline.application.review.item import ReviewItem, read_item
+from sureline.application.review.offers import Offers
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
 from sureline.core.checks.result import Validator
 from sureline.core.learning.labels import label_of
 from sureline.core.review import transitions
 from sureline.core.review.edits import edited_fields
+from sureline.core.review.looking import seconds_taken
 from sureline.core.review.opening import content_digest
 from sureline.core.values.outcome import Action
 from sureline.core.values.policy import SlicePolicy
@@ -45,8 +48,8 @@ SETTLED_AT_ONCE = 500
 class Said:
     """What a person says about an item; `digest` names the content that was shown.
 
-    `edited` is the whole output as it shall be and belongs to an edit. `anchored` False says that
-    the person settled what is right before seeing the output.
+    `edited` is the whole output as it shall be and belongs to an edit. `shown_at` is when our own
+    page showed it to them, `seconds` how long a browser says that it was in sight.
     """
 
     action: Action
@@ -55,7 +58,7 @@ class Said:
     edited: Any = None
     reason: str | None = None
     comment: str | None = None
-    anchored: bool = True
+    shown_at: datetime | None = None
     seconds: float | None = None
 
 
@@ -70,6 +73,11 @@ class ReviewDesk:
     workspace: str
     validators: Mapping[str, Validator] = field(default_factory=dict)
     planted: PlantedStore | None = None
+    offers: Offers | None = None
+
+    async def offered(self, by: str, wanted: Wanted) -> Wanted:
+        """Return what of `wanted` a person is offered: what their groups work on."""
+        return wanted if self.offers is None else await self.offers.narrowed(by, wanted)
 
     async def page(self, wanted: Wanted, *, limit: int = 50, offset: int = 0) -> Sequence[Review]:
         """Return items in the order in which they are to be worked on."""
@@ -99,13 +107,7 @@ class ReviewDesk:
         """Claim the item that is most urgent, or return None if there is none for this person."""
         now = self.clock.now()
         await self._settle_some(now, 0)
-
-        def step(current: Review) -> Changed:
-            before = settled(current, now)
-            if not before.item.state.is_open:
-                return before
-            return replace(before, item=transitions.claim(before.item, by, now))
-
+        wanted, step = await self.offered(by, wanted), claiming(by, now)
         return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:
@@ -141,15 +143,14 @@ class ReviewDesk:
         item = await self.show(review_id)
         answered = not await must_answer(self.planted, item.review, said.by)
         check_anchoring(item.review, answered)
-        if item.review.rules.answer_first:
-            said = replace(said, anchored=False)
         policy = await self._policy(item.review.slice_key)
         edit = self._checked_edit(item, said, policy)
         verdict = _verdict(item, said, edit, policy, self.clock.now())
         digest = None if edit is None else content_digest(edit.output)
 
         def step(current: Review) -> Changed:
-            return Changed(item=transitions.decide(current, verdict, edited_digest=digest))
+            timed = replace(verdict, seconds=_seconds(current, said, verdict.at))
+            return Changed(item=transitions.decide(current, timed, edited_digest=digest))
 
         return await self._change(review_id, step)
 
@@ -263,6 +264,10 @@ def _plain(move: Any, by: str, now: datetime) -> Step:
     return lambda item: Changed(item=move(item, by, now))
 
 
+def _seconds(item: Review, said: Said, now: datetime) -> float | None:
+    return seconds_taken(item, said.by, now, shown_at=said.shown_at, in_sight=said.seconds)
+
+
 def _verdict(
     item: ReviewItem, said: Said, edit: Recheck | None, policy: SlicePolicy | None, now: datetime
 ) -> Verdict:
@@ -280,7 +285,6 @@ def _verdict(
         edited_fields=fields,
         reason=said.reason,
         comment=said.comment,
-        anchored=said.anchored,
-        seconds=said.seconds,
+        anchored=not item.review.rules.answer_first,  # else the output was in sight
         correct=True if as_proposed else label_of(said.action, fields, cosmetic),
     )

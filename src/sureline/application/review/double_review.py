@@ -79,13 +79,15 @@ class SecondLooks:
         if not is_sampled(self.secret, Purpose.DOUBLE_REVIEW, item.decision_id, share):
             return False
         stored = await self.ledger.decision(self.workspace, item.decision_id)
-        people = tuple(sorted({one.by for one in item.given}))
+        people = {one.by for one in item.given}
+        if item.submitted_by is not None:
+            people.add(item.submitted_by)  # nobody decides about their own, at second sight either
         return await self._open(
             item,
             stored,
             purpose=PlantedFor.SECOND,
             first=(verdict.by, verdict.correct),
-            not_by=people,
+            not_by=tuple(sorted(people)),
         )
 
     async def _third(self, planted: Planted, second: PlantedAnswer) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,6 +37,7 @@ SPOILING = tuple(one for one in RECIPES if one.name == "changed_figure")
 The others depend on what the slice is about (an answer to another task may be right as well), or
 break a form that the checks would have caught before a person sees it.
 """
+_FIGURE = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +116,8 @@ class Planter:
         made = found[0]
         source = by_id[made.kind]
         output = _read(made.output, json.loads(source.answer)["output"])
-        if output is None:
-            return None
-        return source, made.id, with_output(source.answer, canonical_json(output))
+        answer = None if output is None else _spoilt_answer(source.answer, output)
+        return None if answer is None else (source, made.id, answer)
 
     def _planted(
         self, item: Review, source: Material, origin: str, answer: bytes | None, now: datetime
@@ -136,7 +137,9 @@ class Planter:
             source_id=source.decision_id,
             origin=origin,
             trigger=f"{PlantedFor.HONEYPOT}:{item.id}",
-            body=json_bytes(disguised(json.loads(source.body), new_id, now)),
+            body=json_bytes(
+                disguised({**json.loads(source.body), "policy": source.policy}, new_id, now)
+            ),
             answer=answer,
         )
 
@@ -160,6 +163,19 @@ def _canary(one: Material) -> Canary:
         language="en",
         kind=one.decision_id,
     )
+
+
+def _spoilt_answer(answer: bytes, output: Any) -> bytes | None:
+    """Return an answer with its output spoilt and all that was found of it.
+
+    None where a finding quotes the figure that is no longer there: it would give it away.
+    """
+    given, spoilt = json.loads(answer), json.loads(with_output(answer, canonical_json(output)))
+    found = json.dumps([given["feedback"], given.get("findings")])
+    before, after = (set(_FIGURE.findall(json.dumps(one["output"]))) for one in (given, spoilt))
+    if (before - after) & set(_FIGURE.findall(found)):
+        return None
+    return json_bytes({**spoilt, "feedback": given["feedback"]})
 
 
 def _read(text: str, like: Any) -> Any:

@@ -9,8 +9,8 @@ from sureline.application.ports.reviews import Changed
 from sureline.core.canonical import canonical_json
 from sureline.core.review import transitions
 from sureline.core.review.opening import content_digest
-from sureline.core.values.outcome import Action, Outcome, OutcomeSource
-from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
+from sureline.core.values.outcome import Action, Outcome
+from sureline.core.values.review import Review, ReviewState, Verdict
 
 NOBODY = "deadline"
 """Who is said to have acted where it was only time."""
@@ -34,7 +34,7 @@ def acted(
         decision_id=item.decision_id,
         action=action,
         correct=None,
-        source=_source(item),
+        source=transitions.source_of(item.kind),
         by=by,
         anchored=True,
         recorded_at=now,
@@ -67,7 +67,7 @@ def _outcome(item: Review, place: int) -> Outcome:
         decision_id=item.decision_id,
         action=verdict.action,
         correct=None if of_edit else verdict.correct,
-        source=_source(item),
+        source=transitions.source_of(item.kind),
         by=verdict.by,
         anchored=verdict.anchored,
         recorded_at=verdict.at,
@@ -88,7 +88,3 @@ def _comment(verdict: Verdict) -> str | None:
     """Return the chip and the words of a reviewer as one text."""
     said = [one for one in (verdict.reason, verdict.comment) if one]
     return ": ".join(said) or None
-
-
-def _source(item: Review) -> OutcomeSource:
-    return OutcomeSource.AUDIT if item.kind is ReviewKind.AUDIT else OutcomeSource.REVIEW

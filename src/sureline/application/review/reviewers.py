@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.planted import PlantedStore
-from sureline.core.review.attention import WorkFigures, work_figures
-from sureline.core.review.double_review import by_pair, by_slice
+from sureline.application.review.counting import Counting, detection_of, judged
+from sureline.core.review.attention import DoneItem, WorkFigures, work_figures
+from sureline.core.review.double_review import TwoAnswers, by_pair, by_slice, with_others
 from sureline.core.review.honeypot import PlantedAnswer
-from sureline.core.statistics.attention import Attention, Detection, attention
+from sureline.core.statistics.attention import Attention, Detection
 from sureline.core.statistics.kappa import Kappa
+from sureline.core.values.person import person_of
 
 KEPT = timedelta(days=90)
 """Figures of single people are kept so long, and no longer (L12)."""
@@ -26,16 +28,32 @@ class SliceWork:
     slice_key: str
     work: WorkFigures
     detection: Detection
+    agreement: Kappa
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayWork:
+    """One person's work by one way, by the name that is recorded for it (`inbound:chat:Ada`)."""
+
+    by: str
+    work: WorkFigures
+    detection: Detection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
-    """One person's work of the last 90 days."""
+    """One person's work of the last 90 days.
+
+    `agreement` is how far others, who are not named, said the same of what this one decided, blind.
+    `ways` are there where somebody decides by more than one: people look less where they see less.
+    """
 
     name: str
     work: WorkFigures
     attention: Attention
+    agreement: Kappa
     slices: tuple[SliceWork, ...]
+    ways: tuple[WayWork, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +79,13 @@ class Reviewers:
     clock: Clock
     workspace: str
 
-    async def everybody(self) -> ReviewersReport:
-        """Return all figures: for the lead."""
+    async def everybody(self, slices: Sequence[str] = ()) -> ReviewersReport:
+        """Return all figures: for the lead; of some slices for the lead of these."""
         since = self.clock.now() - KEPT
-        pairs = await self.planted.pairs(self.workspace, since)
+        pairs = await self._pairs(since, slices)
         return ReviewersReport(
             since=since,
-            reviewers=await self._reviewers(since),
+            reviewers=await self._reviewers(since, pairs, slices),
             by_slice=by_slice(pairs),
             by_pair=by_pair(pairs),
         )
@@ -75,62 +93,83 @@ class Reviewers:
     async def only(self, name: str) -> ReviewersReport:
         """Return one person's figures: for that person. Who else agrees with them is not told."""
         since = self.clock.now() - KEPT
-        found = tuple(one for one in await self._reviewers(since) if one.name == name)
+        everybody = await self._reviewers(since, await self._pairs(since))
+        found = tuple(one for one in everybody if one.name == name)
         return ReviewersReport(since=since, reviewers=found, by_slice={}, by_pair={})
 
-    async def inattentive(self) -> dict[str, tuple[str, ...]]:
-        """Return who has been shown not to look, with the slices; none: everywhere."""
+    async def counting(self) -> Counting:
+        """Return whose word counts, and what they noticed."""
         since = self.clock.now() - KEPT
-        return {
-            one.name: ()
-            if one.attention.evidence >= one.attention.limit
-            else one.attention.inattentive_in
-            for one in await self._reviewers(since)
-            if one.attention.flagged
-        }
-
-    async def detection(self, slice_key: str) -> Detection:
-        """Return how many known errors people noticed in a slice."""
-        answers = await self.planted.answers(self.workspace, self.clock.now() - KEPT)
-        return _detection([one for one in answers if one.slice_key == slice_key])
+        return Counting.of(await self.planted.answers(self.workspace, since))
 
     async def forget(self) -> int:
         """Delete what is too old to be kept of single people."""
         return await self.planted.forget(self.workspace, self.clock.now() - KEPT)
 
-    async def _reviewers(self, since: datetime) -> tuple[Reviewer, ...]:
+    async def _pairs(self, since: datetime, slices: Sequence[str] = ()) -> list[TwoAnswers]:
+        found = await self.planted.pairs(self.workspace, since)
+        return [
+            replace(one, first_by=person_of(one.first_by), second_by=person_of(one.second_by))
+            for one in found
+            if not slices or one.slice_key in slices
+        ]
+
+    async def _reviewers(
+        self, since: datetime, pairs: Sequence[TwoAnswers], slices: Sequence[str] = ()
+    ) -> tuple[Reviewer, ...]:
         answers = await self.planted.answers(self.workspace, since)
+        answers = [one for one in answers if not slices or one.slice_key in slices]
         done = await self.planted.done(self.workspace, since)
-        names = sorted({one.by for one in answers} | {one.by for one in done})
+        done = [one for one in done if not slices or one.slice_key in slices]
+        names = sorted({person_of(one.by) for one in answers} | {person_of(one.by) for one in done})
         return tuple(
             _reviewer(
                 name,
-                [one for one in answers if one.by == name],
-                [one for one in done if one.by == name],
+                [one for one in answers if person_of(one.by) == name],
+                [one for one in done if person_of(one.by) == name],
+                pairs,
             )
             for name in names
         )
 
 
-def _reviewer(name: str, answers: Sequence[PlantedAnswer], done: Sequence[Any]) -> Reviewer:
+def _reviewer(
+    name: str,
+    answers: Sequence[PlantedAnswer],
+    done: Sequence[DoneItem],
+    pairs: Sequence[TwoAnswers],
+) -> Reviewer:
     keys = sorted({one.slice_key for one in answers} | {one.slice_key for one in done})
     return Reviewer(
         name=name,
         work=work_figures(done),
-        attention=attention([(one.slice_key, one.caught) for one in answers]),
+        attention=judged(name, answers),
+        agreement=with_others(name, pairs),
         slices=tuple(
             SliceWork(
                 slice_key=key,
                 work=work_figures([one for one in done if one.slice_key == key]),
-                detection=_detection([one for one in answers if one.slice_key == key]),
+                detection=detection_of([one for one in answers if one.slice_key == key]),
+                agreement=with_others(name, [one for one in pairs if one.slice_key == key]),
             )
             for key in keys
         ),
+        ways=_ways(answers, done),
     )
 
 
-def _detection(answers: Sequence[PlantedAnswer]) -> Detection:
-    return Detection(caught=sum(one.caught for one in answers), shown=len(answers))
+def _ways(answers: Sequence[PlantedAnswer], done: Sequence[DoneItem]) -> tuple[WayWork, ...]:
+    names = sorted({one.by for one in answers} | {one.by for one in done})
+    if len(names) < 2:
+        return ()
+    return tuple(
+        WayWork(
+            by=name,
+            work=work_figures([one for one in done if one.by == name]),
+            detection=detection_of([one for one in answers if one.by == name]),
+        )
+        for name in names
+    )
 
 
 def reviewers_json(report: ReviewersReport) -> dict[str, Any]:
@@ -157,13 +196,19 @@ def _reviewer_json(one: Reviewer) -> dict[str, Any]:
         "evidence": one.attention.evidence,
         "evidence_needed": one.attention.limit,
         "inattentive_in": list(one.attention.inattentive_in),
+        "agreement": _kappa_json(one.agreement),
         "slices": [
             {
                 "slice_key": each.slice_key,
                 **_work_json(each.work),
                 "honeypots": detection_json(each.detection),
+                "agreement": _kappa_json(each.agreement),
             }
             for each in one.slices
+        ],
+        "ways": [
+            {"by": each.by, **_work_json(each.work), "honeypots": detection_json(each.detection)}
+            for each in one.ways
         ],
     }
 
@@ -173,6 +218,7 @@ def _work_json(work: WorkFigures) -> dict[str, Any]:
         "items": work.items,
         "approved": work.approved,
         "median_seconds": work.median_seconds,
+        "p95_seconds": work.p95_seconds,
         "streak": work.streak,
         "longest_streak": work.longest_streak,
     }

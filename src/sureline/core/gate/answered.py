@@ -130,6 +130,16 @@ def answers_in(
     return {asked: tuple(sorted(models)) for asked, models in found.items()}
 
 
+def models_named(details: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Return every model that had a part in signals: as it was asked for, and as it answered."""
+    return frozenset(
+        _kept(name)
+        for one in _cards(details)
+        for name in (one.get("asked"), one.get("model"))
+        if isinstance(name, str) and name
+    )
+
+
 def names_another_generator(proposal: Proposal, policy: SlicePolicy) -> bool:
     """Tell whether a proposal says that another model made it than the slice is made for.
 

@@ -66,6 +66,7 @@ def threshold_now(
             delta=policy.delta,
             now=now,
             max_age=timedelta(days=policy.certificate_max_age_days),
+            missed_errors=policy.certify_missed_errors,
         )
     )
     hypothesis = policy.hypothesis

@@ -20,6 +20,8 @@ from sureline.core.statistics.certificate import Demand, Provenance, certify
 from sureline.core.statistics.curves import CurvePoint, risk_coverage
 from sureline.core.statistics.hierarchical import SliceMap, fit_slices
 from sureline.core.statistics.hierarchical import SliceMaps as FittedMaps
+from sureline.core.statistics.measured_detection import MeasuredDetection
+from sureline.core.statistics.missed_errors import certify_allowing
 from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.tally import Tally, tally_counts
 from sureline.core.values.certificate import Certificate, Scale, Uncertified
@@ -37,7 +39,8 @@ Fitted = Mapping[str, FittedMaps]
 class SliceLabels:
     """One slice's labels (of one measurement, in the window) and what it must show.
 
-    `judges` says that the slice's policy asks a judge.
+    `judges` says that the slice's policy asks a judge. With `missed` the certificate allows for
+    the errors that those who label miss; None takes labels at face value.
     """
 
     slice_key: str
@@ -45,6 +48,7 @@ class SliceLabels:
     judges: bool
     demand: Demand
     provenance: Provenance
+    missed: MeasuredDetection | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,7 @@ def _calibrate_slice(
     on_maps = one.judges and not any(isinstance(m, Unfitted) for m in fit_only[key].values())
     maps = fit_only[key] if on_maps else everything[key]
     certified_on = _mapped_tally(held, maps) if on_maps else composite
-    verdict = certify(certified_on, slice_key=key, demand=one.demand, provenance=one.provenance)
+    verdict = _certified(one, certified_on)
     if on_maps and isinstance(verdict, Certificate):
         verdict = replace(verdict, scale=Scale.CALIBRATED)
     fitted = {name: m for name, m in fit_only[key].items() if not isinstance(m, Unfitted)}
@@ -110,6 +114,15 @@ def _calibrate_slice(
         composite=composite,
         certified_on=certified_on,
         held_out=held_out,
+    )
+
+
+def _certified(one: SliceLabels, tally: Tally) -> Certificate | Uncertified:
+    key, demand, provenance = one.slice_key, one.demand, one.provenance
+    if one.missed is None:
+        return certify(tally, slice_key=key, demand=demand, provenance=provenance)
+    return certify_allowing(
+        tally, slice_key=key, demand=demand, provenance=provenance, measured=one.missed
     )
 
 

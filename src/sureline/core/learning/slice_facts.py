@@ -46,20 +46,21 @@ class SliceFacts:
     """The counts of one slice that suggestions rest on.
 
     `target` precision. `held` is what is automated now, `proposed` what the labels certify now,
-    both None for nothing. `right` counts correct labels of all outputs that can be automated,
-    `band` those at or above the threshold (`held`, else `proposed`), `approved` people's answers
-    to drafts that were approved as they were. `corrections` counts how often each field was
-    changed, of `corrected` changed outputs that were looked at. `honeypots` are the planted errors
-    that reviewers noticed, None where none were planted. `tripped` counts the wrong ones of audited
-    outputs where the guard has tripped, else None. `labels_missing` without an error would certify
-    a threshold, None where no number is known to do.
-    `human_only` says that the policy leaves the slice to people.
+    both None for nothing; `hypothesis` says that a mere hypothesis holds it. `right` counts
+    correct labels of all outputs that can be automated, `band` those at or above the threshold
+    (`held`, else `proposed`), `approved` people's answers to drafts that were approved as they
+    were. `corrections` counts how often each field was changed, of `corrected` changed outputs
+    that were looked at. `honeypots` are the planted errors that reviewers noticed, None where none
+    were planted. `tripped` counts the wrong ones of audited outputs where the guard has tripped,
+    else None. `labels_missing` without an error would certify a threshold, None where no number is
+    known to do. `human_only` says that the policy leaves the slice to people.
     """
 
     slice_key: str
     target: float
     held: Band | None = None
     proposed: Band | None = None
+    hypothesis: bool = False
     right: Share = field(default_factory=Share)
     band: Share = field(default_factory=Share)
     approved: Share = field(default_factory=Share)

@@ -48,14 +48,21 @@ class Advice(StrEnum):
 class Suggestion:
     """One thing that a person may want to do, why, and what it rests on.
 
-    `blocked` says what must be known first; the figures alone do not justify it then.
+    `subject` is the field that it is about, None for the slice. `blocked` says what must be known
+    first; the figures alone do not justify it then.
     """
 
     code: str
     advice: Advice
     sentence: str
     numbers: Mapping[str, float]
+    subject: str | None = None
     blocked: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Return what names it among all of a slice's suggestions."""
+        return self.code if self.subject is None else f"{self.code}:{self.subject}"
 
 
 def suggest(facts: SliceFacts) -> tuple[Suggestion, ...]:
@@ -124,13 +131,7 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             numbers=numbers,
         )
     elif held is not None and proposed is None:
-        yield Suggestion(
-            code="proof_lost",
-            advice=Advice.TIGHTEN,
-            sentence=f"Outputs act alone from {threshold_text(held.threshold)} on, but today's "
-            f"labels prove the target of {_percent(facts.target)} at no threshold.",
-            numbers=numbers,
-        )
+        yield _unproven(facts, held, numbers)
     elif held is not None and proposed is not None and _differ(held, proposed):
         looser = proposed.coverage > held.coverage
         yield Suggestion(
@@ -142,6 +143,26 @@ def _thresholds(facts: SliceFacts) -> Iterator[Suggestion]:
             f"act alone instead of {_percent(held.coverage)}.",
             numbers=numbers,
         )
+
+
+def _unproven(facts: SliceFacts, held: Band, numbers: Mapping[str, float]) -> Suggestion:
+    """Say that what is automated today is proven at no threshold: not yet, or no longer."""
+    begins = threshold_text(held.threshold)
+    if facts.labels_missing and facts.hypothesis:
+        return Suggestion(
+            code="unproven_hypothesis",
+            advice=Advice.COLLECT,
+            sentence=f"Outputs act alone from {begins} on, on a hypothesis that nothing proves "
+            f"yet: {counted(facts.labels_missing, 'more label')} without an error would.",
+            numbers={**numbers, "labels_missing": facts.labels_missing},
+        )
+    return Suggestion(
+        code="proof_lost",
+        advice=Advice.TIGHTEN,
+        sentence=f"Outputs act alone from {begins} on, but today's labels prove the target of "
+        f"{_percent(facts.target)} at no threshold.",
+        numbers=numbers,
+    )
 
 
 def _differ(held: Band, proposed: Band) -> bool:
@@ -209,6 +230,7 @@ def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
                 sentence=f"The field {name} was changed in {count} of {facts.corrected} "
                 f"corrections: add a check for it, or say in the prompt how it is filled.",
                 numbers={"changed": count, "corrections": facts.corrected},
+                subject=name,
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 from statistics import median
 
 from sureline.core.values.outcome import Action
@@ -25,14 +26,16 @@ class DoneItem:
 class WorkFigures:
     """What somebody's verdicts look like.
 
-    `median_seconds` is over the items whose time is known, None without any. `streak` counts the
-    approvals since the last other verdict, `longest_streak` the most there were in a row. None of
-    them shows by itself that somebody does not look: right outputs give long streaks.
+    `median_seconds` and `p95_seconds` (the time that 95 % of the items took at most) are over the
+    items whose time is known, None without any. `streak` counts the approvals since the last other
+    verdict, `longest_streak` the most there were in a row. None of them shows by itself that
+    somebody does not look: right outputs give long streaks.
     """
 
     items: int
     approved: int
     median_seconds: float | None
+    p95_seconds: float | None
     streak: int
     longest_streak: int
 
@@ -44,11 +47,12 @@ def work_figures(items: Sequence[DoneItem]) -> WorkFigures:
     for one in ordered:
         streak = streak + 1 if one.action is Action.APPROVE else 0
         longest = max(longest, streak)
-    known = [one.seconds for one in ordered if one.seconds is not None]
+    known = sorted(one.seconds for one in ordered if one.seconds is not None)
     return WorkFigures(
         items=len(ordered),
         approved=sum(one.action is Action.APPROVE for one in ordered),
         median_seconds=median(known) if known else None,
+        p95_seconds=known[ceil(0.95 * len(known)) - 1] if known else None,
         streak=streak,
         longest_streak=longest,
     )

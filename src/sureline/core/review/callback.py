@@ -29,6 +29,7 @@ def callback_body(notice: Notice, *, page: str | None, shown: Mapping[str, Any])
                 "action": notice.action,
                 "level": notice.level,
                 "link": item_link(page, notice),
+                "facts": dict(notice.facts),
                 "fields": dict(shown),
             },
         }

@@ -51,6 +51,13 @@ def by_pair(pairs: Sequence[TwoAnswers]) -> dict[tuple[str, str], Kappa]:
     }
 
 
+def with_others(name: str, pairs: Sequence[TwoAnswers]) -> Kappa:
+    """Return how far one person agrees with all others together; their answers are the rows."""
+    first = [one for one in pairs if one.first_by == name]
+    second = [_swapped(one) for one in pairs if one.second_by == name]
+    return agreement([*first, *second])
+
+
 def _swapped(one: TwoAnswers) -> TwoAnswers:
     return TwoAnswers(
         slice_key=one.slice_key,

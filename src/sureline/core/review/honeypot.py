@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.review.hours import deadline_at
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
 
@@ -108,19 +109,11 @@ def planted_review(
         uncertainty=uncertainty,
         digest=digest,
         opened_at=now,
-        deadline=now + like.rules.deadline,
+        deadline=deadline_at(like.rules, 0, now),
         rules=replace(like.rules, not_by=not_by),
     )
 
 
 def disguised(body: dict[str, Any], new_id: str, now: datetime) -> dict[str, Any]:
-    """Return a recorded decision as if it had just been made under another id."""
-    return {
-        **body,
-        "id": new_id,
-        "review_id": new_id,
-        "route": "human_review",
-        "approved": False,
-        "audit": False,
-        "created_at": now.isoformat(),
-    }
+    """Return a decision that went to a person as if it had just been made under another id."""
+    return {**body, "id": new_id, "review_id": new_id, "created_at": now.isoformat()}

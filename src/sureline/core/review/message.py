@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
+from sureline.core.hidden_text import spelled
 from sureline.core.values.notification import Notice, NoticeKind
 
 MOST_TITLE = 140
@@ -17,7 +17,6 @@ MOST_BODY = 2800
 """Slack shows 150 characters of a header and 3,000 of a section."""
 MOST_VALUE = 200
 
-_STEERS = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 _MARKUP = str.maketrans({"<": "‹", ">": "›", "[": "⟦", "]": "⟧", "&": "＆", "`": "ˋ"})
 
 
@@ -55,21 +54,25 @@ def inbox_link(page: str | None, slices: AbstractSet[str]) -> str | None:
     """Return the address of the queue's page, for one slice if it is only one."""
     if page is None:
         return None
-    return f"{page}/?slice={_quoted(next(iter(slices)))}" if len(slices) == 1 else f"{page}/"
+    only = next(iter(slices)) if len(slices) == 1 else ""
+    return f"{page}/?slice={_quoted(only)}" if only else f"{page}/"
 
 
 def item_link(page: str | None, notice: Notice) -> str | None:
-    """Return the address of an item's page."""
-    return None if page is None else f"{page}/reviews/{_quoted(notice.review_id)}"
+    """Return the address of the page of what a notice is about."""
+    if page is None:
+        return None
+    if notice.kind is NoticeKind.CORRECTED:
+        return f"{page}/decisions/{_quoted(notice.decision_id)}"
+    if notice.kind in {NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
+        return f"{page}/switches"
+    return f"{page}/reviews/{_quoted(notice.review_id)}"
 
 
 def shown_value(value: Any) -> str:
     """Return an agent's value as text that no channel takes for markup, a link or a command."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    plain = "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _STEERS else char
-        for char in text[: MOST_VALUE * 2]
-    )
+    plain = spelled(text[: MOST_VALUE * 2])
     return _cut(plain.translate(_MARKUP).replace("://", " : // "), MOST_VALUE)
 
 
@@ -82,6 +85,8 @@ def _quoted(text: str) -> str:
 
 
 def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
+    if kind in {NoticeKind.CORRECTED, NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
+        return _control_line(slice_key, kind, found)
     count = len(found)
     items = "1 item" if count == 1 else f"{count:,} items"
     if kind is NoticeKind.OPENED:
@@ -93,6 +98,19 @@ def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
     said = Counter(one.action or "?" for one in found)
     actions = ", ".join(f"{number:,} {action}" for action, number in sorted(said.items()))
     return f"{items} of {slice_key} {'was' if count == 1 else 'were'} decided: {actions}"
+
+
+def _control_line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
+    """Say what is no item's affair; the name of a batch is an agent's word."""
+    if kind is NoticeKind.TRIPPED:
+        return f"{slice_key} was given to people: its audited precision is below target"
+    if kind is NoticeKind.SWITCHED:
+        turned = {one.facts["scope"]: one.facts["turned"] for one in found}
+        said = ", ".join(f"{shown_value(scope)} {now}" for scope, now in turned.items())
+        return f"switched: {said}"
+    said_now = Counter(one.facts["now"] for one in found)
+    verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in sorted(said_now.items()))
+    return f"corrections in {slice_key}, of what was released: now {verdicts}"
 
 
 def _fitting(lines: Sequence[str], last: Iterable[str]) -> str:

@@ -1,32 +1,85 @@
-"""What there is to tell after a step: read off the item before and after it (R10)."""
+"""What there is to tell: of an item's steps, of corrections and of switches (R10, R14)."""
 
 from __future__ import annotations
 
 import hashlib
 from datetime import datetime
 
+from sureline.core.review.correction import Correction
 from sureline.core.values.notification import Notice, NoticeKind
+from sureline.core.values.outcome import OutcomeSource
 from sureline.core.values.review import Review, ReviewKind, ReviewState
+from sureline.core.values.switch import Switch
 
 
 def notices(before: Review | None, after: Review) -> tuple[Notice, ...]:
     """Return what happened between two states of an item; `before` None opens it.
 
-    Audits are blind and nobody waits for them: nothing is told.
+    Nobody waits for what has acted already: nothing is told of audits and recalled items.
     """
-    if after.kind is ReviewKind.AUDIT:
+    if after.kind is not ReviewKind.REVIEW:
         return ()
     if before is None:
         return (_notice(after, NoticeKind.OPENED, after.opened_at),) if after.state.is_open else ()
     found = []
-    if after.level > before.level:
-        found.append(_notice(after, NoticeKind.ESCALATED, after.deadline - after.rules.deadline))
+    if after.level > before.level and after.stepped_at is not None:
+        found.append(_notice(after, NoticeKind.ESCALATED, after.stepped_at))
     if after.released and not before.released:
         if after.state is ReviewState.EXPIRED:
             found.append(_notice(after, NoticeKind.EXPIRED, after.deadline))
         if after.state is ReviewState.DECIDED and after.verdict is not None:
             found.append(_notice(after, NoticeKind.DECIDED, after.verdict.at))
     return tuple(found)
+
+
+def corrected_notice(
+    found: Correction, *, workspace: str, decision_id: str, slice_key: str, submitted_by: str | None
+) -> Notice:
+    """Tell that what is known of an output that acted has turned; who said so goes by kind only."""
+    said = found.answer
+    return Notice(
+        workspace=workspace,
+        id=f"evt_{_digest(workspace, decision_id, NoticeKind.CORRECTED, said.id)}",
+        kind=NoticeKind.CORRECTED,
+        slice_key=slice_key,
+        review_id="",
+        decision_id=decision_id,
+        at=said.at,
+        submitted_by=submitted_by,
+        action=said.action.value,
+        facts={
+            "was": _verdict(not found.correct),
+            "now": _verdict(found.correct),
+            "source": said.source.value,
+            "said_by": "log" if said.source is OutcomeSource.IMPORT else "person",
+        },
+    )
+
+
+def switch_notice(switch: Switch, mark: int, *, by_guard: bool) -> Notice:
+    """Tell of a switch, or of the guard's; `mark` is its row's place in the ledger.
+
+    Its reason stays in the ledger: it is what a person wrote, and may say anything.
+    """
+    kind = NoticeKind.TRIPPED if switch.on and by_guard else NoticeKind.SWITCHED
+    of_slice = switch.scope.startswith(_SLICE)
+    return Notice(
+        workspace=switch.workspace,
+        id=f"evt_{_digest(switch.workspace, kind, str(mark))}",
+        kind=kind,
+        slice_key=switch.scope.removeprefix(_SLICE) if of_slice else "",
+        review_id="",
+        decision_id="",
+        at=switch.changed_at,
+        facts={"scope": switch.scope, "turned": "on" if switch.on else "off"},
+    )
+
+
+_SLICE = "slice:"
+
+
+def _verdict(correct: bool) -> str:
+    return "right" if correct else "wrong"
 
 
 def delivery_id(notice_id: str, channel: str) -> str:

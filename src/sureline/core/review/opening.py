@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sureline.core.canonical import canonical_json
+from sureline.core.review.hours import deadline_at
 from sureline.core.values.decision import Decision, Route
 from sureline.core.values.proposal import Stakes
 from sureline.core.values.review import Review, ReviewKind, ReviewRules
 
-AUDIT_RANK = -1
-"""Audits come after everything that somebody waits for."""
+AUDIT_RANK = -1 - len(Stakes)
+"""Audits come after everything that somebody waits for, and after what is called back."""
 
 
 def opened_review(
@@ -23,9 +24,10 @@ def opened_review(
     An audit waits as long as it must: it has no deadline before a year is over.
     """
     if decision.review_id is not None:
-        kind, rank, deadline = ReviewKind.REVIEW, Stakes(decision.stakes).rank, rules.deadline
+        kind, rank = ReviewKind.REVIEW, Stakes(decision.stakes).rank
+        deadline = deadline_at(rules, 0, now)
     elif decision.audit and decision.route is Route.AUTO_APPROVE:
-        kind, rank, deadline = ReviewKind.AUDIT, AUDIT_RANK, 365 * ReviewRules().deadline
+        kind, rank, deadline = ReviewKind.AUDIT, AUDIT_RANK, now + timedelta(days=365)
         rules = replace(rules, approvals=1)  # it has acted: nothing is approved by its audit
     else:
         return None
@@ -39,7 +41,7 @@ def opened_review(
         uncertainty=uncertainty_of(decision.confidence),
         digest=content_digest(decision.output),
         opened_at=now,
-        deadline=now + deadline,
+        deadline=deadline,
         rules=rules,
         submitted_by=submitted_by,
     )

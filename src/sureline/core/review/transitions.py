@@ -6,15 +6,30 @@ each within one transaction, so that of two reviewers one wins and the other is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from sureline.core.review.hours import deadline_at
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState, Verdict
 from sureline.errors import Conflict, Forbidden, InvalidInput
 
+_SOURCES = {
+    ReviewKind.REVIEW: OutcomeSource.REVIEW,
+    ReviewKind.AUDIT: OutcomeSource.AUDIT,
+    # What was called back was chosen: like an incident's, its label is no random sample (G23).
+    ReviewKind.RECALL: OutcomeSource.INCIDENT,
+}
+
 DECIDING = frozenset({Action.APPROVE, Action.EDIT, Action.REJECT})
 """Actions that end a review."""
+
+
+def source_of(kind: ReviewKind) -> OutcomeSource:
+    """Return as what a verdict about such an item is recorded."""
+    return _SOURCES[kind]
 
 
 def claim(item: Review, by: str, now: datetime) -> Review:
@@ -22,8 +37,13 @@ def claim(item: Review, by: str, now: datetime) -> Review:
     _check_open(item, now)
     _check_free(item, by, now)
     _check_other_than_author(item, by)
+    again = item.is_held(now) and item.claimed_at is not None
     return replace(
-        item, state=ReviewState.CLAIMED, claimed_by=by, lease_until=now + item.rules.lease
+        item,
+        state=ReviewState.CLAIMED,
+        claimed_by=by,
+        claimed_at=item.claimed_at if again else now,
+        lease_until=now + item.rules.lease,
     )
 
 
@@ -74,7 +94,7 @@ def decide(item: Review, verdict: Verdict, *, edited_digest: str | None = None) 
         )
     if verdict.action is Action.EDIT:
         item = _new_version(item, edited_digest)
-    elif verdict.action is Action.APPROVE and by in item.approvals:
+    elif verdict.action is Action.APPROVE and _is_among(by, item.approvals):
         raise Conflict("you have approved this already; it needs somebody else now")
     item = replace(item, given=(*item.given, verdict))
     if verdict.action is not Action.REJECT and len(item.approvals) < item.rules.approvals:
@@ -85,8 +105,9 @@ def decide(item: Review, verdict: Verdict, *, edited_digest: str | None = None) 
 def _new_version(item: Review, digest: str | None) -> Review:
     if digest is None:
         raise InvalidInput("an edit needs the output as it shall be", field="edited")
-    if item.kind is ReviewKind.AUDIT:
-        raise InvalidInput("an audited output has acted; it can be called right or wrong")
+    if item.kind.has_acted:
+        what = "an audited" if item.kind is ReviewKind.AUDIT else "a recalled"
+        raise InvalidInput(f"{what} output has acted; it can be called right or wrong")
     return replace(item, digest=digest, version=item.version + 1)
 
 
@@ -101,7 +122,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         _check_open(item, now)
         return _withdrawn(item, by)
     last = item.given[-1]
-    if last.by != by:
+    if not same_person(last.by, by):
         raise Forbidden(f"this is the verdict of {last.by}")
     if item.released or item.release_at is None or now >= item.release_at:
         raise Conflict("the verdict has been handed out and stands")
@@ -109,6 +130,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         _without(item, last),
         state=ReviewState.CLAIMED,
         claimed_by=by,
+        claimed_at=last.at - timedelta(seconds=last.seconds or 0.0),
         lease_until=now + item.rules.lease,
         release_at=None,
     )
@@ -116,7 +138,7 @@ def undo(item: Review, by: str, now: datetime) -> Review:
 
 def _withdrawn(item: Review, by: str) -> Review:
     """Take an approval back for which others are still awaited."""
-    own = [one for one in item.of_this_version if one.by == by]
+    own = [one for one in item.of_this_version if same_person(one.by, by)]
     if not own:
         raise Conflict("there is no verdict of yours to take back")
     if own[-1].action is Action.EDIT and own[-1] is not item.given[-1]:
@@ -186,8 +208,7 @@ def close(item: Review, outcome: Outcome) -> Review:
     if item.state is ReviewState.DECIDED:
         settles = not item.released and objects
     else:
-        own = OutcomeSource.AUDIT if item.kind is ReviewKind.AUDIT else OutcomeSource.REVIEW
-        settles = item.state.is_open and outcome.source is own
+        settles = item.state.is_open and outcome.source is source_of(item.kind)
         settles = settles and (objects or item.rules.approvals == 1)
     if not settles:
         return item
@@ -209,6 +230,7 @@ def _decided(item: Review, now: datetime) -> Review:
         item,
         state=ReviewState.DECIDED,
         claimed_by=None,
+        claimed_at=None,
         lease_until=None,
         release_at=now + item.rules.undo,
     )
@@ -216,7 +238,7 @@ def _decided(item: Review, now: datetime) -> Review:
 
 def _unclaimed(item: Review) -> Review:
     state = ReviewState.ESCALATED if item.level else ReviewState.PENDING
-    return replace(item, state=state, claimed_by=None, lease_until=None)
+    return replace(item, state=state, claimed_by=None, claimed_at=None, lease_until=None)
 
 
 def _one_up(item: Review, now: datetime) -> Review:
@@ -224,7 +246,8 @@ def _one_up(item: Review, now: datetime) -> Review:
         item,
         state=ReviewState.ESCALATED,
         level=item.level + 1,
-        deadline=now + item.rules.deadline,
+        stepped_at=now,
+        deadline=deadline_at(item.rules, item.level + 1, now),
     )
 
 
@@ -240,13 +263,15 @@ def _check_open(item: Review, now: datetime) -> None:
 
 
 def _check_free(item: Review, by: str, now: datetime) -> None:
-    if item.is_held(now) and item.claimed_by != by:
+    if item.is_held(now) and not same_person(item.claimed_by, by):
         raise Conflict(f"this item is claimed by {item.claimed_by} until {item.lease_until}")
 
 
 def _check_other_than_author(item: Review, by: str) -> None:
     """Nobody decides about their own proposal, whatever it is about (R12)."""
-    if item.submitted_by is not None and item.submitted_by == by:
+    if same_person(item.submitted_by, by):
         raise Forbidden("nobody decides about their own proposal; somebody else must")
-    if by in item.rules.not_by:
-        raise Forbidden("you have seen this before; somebody else must decide")
+
+
+def _is_among(by: str, people: Iterable[str]) -> bool:
+    return any(same_person(one, by) for one in people)

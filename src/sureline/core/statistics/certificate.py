@@ -38,12 +38,13 @@ class Demand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What a certificate is bound to."""
+    """What a certificate is bound to; `labels_excluded` were left out of its labels."""
 
     workspace: str
     policy_hash: str
     measurement_hash: str
     issued_at: datetime
+    labels_excluded: int = 0
 
 
 def certify(
@@ -57,9 +58,10 @@ def certify(
     delta = demand.allowed
     end = loosest_band(tally.labels, tally.correct, demand.target, delta)
     if end is None:
-        return shortfall(tally, slice_key=slice_key, target=demand.target, delta=delta)
+        missing = shortfall(tally, slice_key=slice_key, target=demand.target, delta=delta)
+        return replace(missing, labels_excluded=provenance.labels_excluded)
     in_band, correct = int(tally.labels[end]), int(tally.correct[end])
-    unnamed = Certificate(
+    found = Certificate(
         id="",
         workspace=provenance.workspace,
         slice_key=slice_key,
@@ -78,9 +80,15 @@ def certify(
         policy_hash=provenance.policy_hash,
         measurement_hash=provenance.measurement_hash,
         issued_at=provenance.issued_at,
+        labels_excluded=provenance.labels_excluded,
     )
-    digest = hashlib.sha256(repr(unnamed).encode()).hexdigest()
-    return replace(unnamed, id=f"cert_{digest[:24]}")
+    return named(found)
+
+
+def named(certificate: Certificate) -> Certificate:
+    """Return a certificate with the id that its content gives it."""
+    digest = hashlib.sha256(repr(replace(certificate, id="")).encode()).hexdigest()
+    return replace(certificate, id=f"cert_{digest[:24]}")
 
 
 def certify_slices(

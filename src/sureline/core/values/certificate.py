@@ -26,6 +26,23 @@ class ErrorRate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissedErrors:
+    """The allowance that a certificate makes for errors that those who label miss.
+
+    They noticed `caught` of `shown` planted errors; `pooled` says in all slices together, because
+    this one had too few. With confidence 1 - `labels_delta` they notice a share of at least
+    `noticed_at_least`, and the labels had to show `labels_target`, with the same confidence.
+    """
+
+    caught: int
+    shown: int
+    pooled: bool
+    noticed_at_least: float
+    labels_target: float
+    labels_delta: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """A threshold whose true precision is below `target` with probability at most `delta`.
 
@@ -33,7 +50,9 @@ class Certificate:
     `coverage` = in_band / n. `lower_bound` is the one-sided Clopper-Pearson bound of precision
     at or above the threshold, at confidence 1 - `delta`. `delta` is what this slice was given:
     with `error_rate` family it is the family's delta divided by `family_size`. `scale` is what
-    the threshold is compared with.
+    the threshold is compared with. `labels_excluded` were given by people who were shown not to
+    look, and counted for nothing. With `missed_errors` the promise is about the true precision,
+    and `lower_bound` as well; without, about the precision that labels of such people state.
     """
 
     id: str
@@ -55,6 +74,8 @@ class Certificate:
     measurement_hash: str
     issued_at: datetime
     scale: Scale = Scale.COMPOSITE
+    labels_excluded: int = 0
+    missed_errors: MissedErrors | None = None
 
     def void_reason(
         self,
@@ -64,11 +85,16 @@ class Certificate:
         delta: float,
         now: datetime,
         max_age: timedelta,
+        missed_errors: bool = False,
     ) -> str | None:
-        """Say why this certificate does not hold now, or None if it does."""
+        """Say why this certificate does not hold now, or None if it does.
+
+        `missed_errors` says that it must allow for errors that those who label miss.
+        """
         if self.measurement_hash != measurement_hash:
             return "measurement_changed"
-        if self.target < target or self.delta > delta:
+        promises_less = self.target < target or self.delta > delta
+        if promises_less or (missed_errors and self.missed_errors is None):
             return "target_raised"
         if now < self.issued_at - timedelta(minutes=5):
             return "issued_in_future"
@@ -78,12 +104,14 @@ class Certificate:
 
 
 class NoCertificate(StrEnum):
-    """Why a slice has no certificate; the two need different answers (case C08)."""
+    """Why a slice has no certificate; they need different answers (case C08)."""
 
     INSUFFICIENT_DATA = "insufficient_data"
     """Too few labels: more, without too many errors, may do."""
     NO_CERTIFIABLE_THRESHOLD = "no_certifiable_threshold"
     """Enough labels, but no band of scores is precise enough."""
+    MISSED_ERRORS = "missed_errors"
+    """Labels would do at face value, but not with the errors that reviewers may miss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +120,8 @@ class Uncertified:
 
     `labels_missing` counts further labels without an error that would certify the best band
     (None where no number of them is known to do). `best_lower_bound` is the best exact lower
-    bound of precision over the bands and `best_threshold` where it is reached.
+    bound of precision over the bands and `best_threshold` where it is reached. `labels_excluded`
+    were given by people who were shown not to look.
     """
 
     slice_key: str
@@ -102,3 +131,4 @@ class Uncertified:
     best_lower_bound: float | None
     best_threshold: float | None
     message: str
+    labels_excluded: int = 0

@@ -16,6 +16,12 @@ class NoticeKind(StrEnum):
     EXPIRED = "review.expired"
     DECIDED = "review.decided"
     """The verdict was released: it can no longer be taken back."""
+    CORRECTED = "decision.corrected"
+    """Something that acted, or that a person released, is called wrong now; or right again."""
+    TRIPPED = "guard.tripped"
+    """The guard gave a slice to people."""
+    SWITCHED = "switch.changed"
+    """Somebody turned a switch, on or off."""
 
     @property
     def waits(self) -> bool:
@@ -27,8 +33,8 @@ class NoticeKind(StrEnum):
 class Notice:
     """One thing that happened to an item; it holds no word of the payload.
 
-    `id` is the same however often it is told. `submitted_by` is the id of the API key that
-    brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up.
+    `id` is the same however often it is told. `submitted_by` is the name of the API key
+    that brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up.
     """
 
     workspace: str
@@ -41,6 +47,7 @@ class Notice:
     submitted_by: str | None = None
     action: str | None = None
     level: int = 0
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 class ChannelKind(StrEnum):
@@ -56,7 +63,7 @@ class ChannelKind(StrEnum):
 class Channel:
     """Where notices go, as an admin wrote it down; secrets are named, never held.
 
-    `slices` and `keys` (ids of API keys) restrict what is told; empty means all. A webhook has
+    `slices` and `keys` (names of API keys) restrict what is told; empty means all. A webhook has
     `url` and `secret_variable`, a message `address_variable`.
     """
 
@@ -74,7 +81,7 @@ class Channel:
         """Tell whether a notice goes here."""
         return (
             notice.kind in self.events
-            and (not self.slices or notice.slice_key in self.slices)
+            and (not self.slices or notice.slice_key in {"", *self.slices})
             and (not self.keys or notice.submitted_by in self.keys)
         )
 
@@ -85,13 +92,26 @@ class Notifications:
 
     `page` is where the pages are served, without a slash at its end; None leaves links out.
     `fields` are dotted paths into the output that may be told, by slice. `allow_private` are the
-    hosts that may lie in a private network.
+    hosts that may lie in a private network. `called` are the channels of whoever is on call, by
+    slice and by steps up; the last holds from there on.
     """
 
     page: str | None = None
     channels: tuple[Channel, ...] = ()
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     allow_private: frozenset[str] = frozenset()
+    called: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    def receivers(self, notice: Notice) -> tuple[str, ...]:
+        """Return the names of the channels that are told of a notice.
+
+        Whoever is on call is told of a step up and of expiry, whatever else their channel takes.
+        """
+        called: tuple[str, ...] = ()
+        steps = self.called.get(notice.slice_key, ())
+        if steps and notice.kind in {NoticeKind.ESCALATED, NoticeKind.EXPIRED}:
+            called = steps[min(notice.level, len(steps) - 1)]
+        return tuple(one.name for one in self.channels if one.name in called or one.wants(notice))
 
     def channel(self, name: str) -> Channel | None:
         """Return the channel of a name, or None."""

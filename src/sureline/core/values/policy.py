@@ -11,6 +11,8 @@ from typing import Any
 from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
+from sureline.core.values.groups import Groups
+from sureline.core.values.inbound import InboundSource
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
 from sureline.core.values.review import ReviewRules
@@ -154,7 +156,8 @@ class SlicePolicy:
     """Everything that decides about one slice, defaults resolved.
 
     `weights` are finite, >= 0, not all zero, by signal name; they need not sum to one. Rates,
-    floors and thresholds are in [0, 1].
+    floors and thresholds are in [0, 1]. `certify_missed_errors` says that certificates must allow
+    for the errors that those who label miss.
     """
 
     key: str
@@ -187,6 +190,7 @@ class SlicePolicy:
     cosmetic_fields: tuple[str, ...] = ()
     review: ReviewRules = field(default_factory=ReviewRules)
     attention: AttentionShares = field(default_factory=AttentionShares)
+    certify_missed_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +201,7 @@ class Policy:
     `measurement_hashes` say per slice what a certificate depends on: signals, weights, checks,
     prompts, models, judge band. `raw` is the canonical content, for showing and comparing. Where
     other models answer than at first, `base_measurements` are the hashes before that was known.
+    `groups` are those of its reviewers, by name.
     """
 
     hash: str
@@ -206,3 +211,5 @@ class Policy:
     raw: Mapping[str, Any]
     base_measurements: Mapping[str, str] = field(default_factory=dict)
     notifications: Notifications = field(default_factory=Notifications)
+    groups: Groups = field(default_factory=dict)
+    inbound: tuple[InboundSource, ...] = ()

@@ -76,5 +76,5 @@ class Proposal:
     trusted: bool = True
     """Whether a trusted caller vouches for task and source; a claim of an agent is no evidence."""
     submitted_by: str | None = None
-    """The API key that brought it, None for a program in the same process."""
+    """The name of the API key that brought it, None for a program in the same process."""
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from sureline.core.values.hours import WorkingHours
 from sureline.core.values.outcome import Action
 
 
@@ -17,6 +18,13 @@ class ReviewKind(StrEnum):
     """The gate sent it to a person, who decides about it."""
     AUDIT = "audit"
     """It acted on its own and was drawn: its auditor sees nothing of the gate's view."""
+    RECALL = "recall"
+    """It acted on its own and was called back: somebody is to say whether it was right."""
+
+    @property
+    def has_acted(self) -> bool:
+        """Tell whether its output is out in the world: nothing is released by a verdict."""
+        return self is not ReviewKind.REVIEW
 
 
 class ReviewState(StrEnum):
@@ -46,8 +54,10 @@ class ReviewRules:
     An item that nobody has decided by its `deadline` goes a step up, `escalations` times, each
     with a new deadline; then it expires. A claim holds for `lease` without a heartbeat. A verdict
     can be taken back for `undo`. `approvals` is how many different people must approve.
-    `not_by` are people to whom it is not offered. With `answer_first` the output is shown to those
-    only who have said before what is right.
+    `not_by` are people to whom it is not offered, for they have seen it before. With `answer_first`
+    the output is shown to those only who have said before what is right. `hours` are those in
+    which the deadline counts, by level; the last of them holds from there on, and without any it
+    counts on the clock.
     """
 
     deadline: timedelta = timedelta(days=1)
@@ -57,6 +67,11 @@ class ReviewRules:
     approvals: int = 1
     not_by: tuple[str, ...] = ()
     answer_first: bool = False
+    hours: tuple[WorkingHours | None, ...] = ()
+
+    def hours_at(self, level: int) -> WorkingHours | None:
+        """Return the hours in which the deadline of a level counts, None for the clock."""
+        return self.hours[min(level, len(self.hours) - 1)] if self.hours else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +102,9 @@ class Review:
     """One item of the queue, at one moment.
 
     `digest` is that of the content to decide on and `version` counts its changes. `rank` orders
-    by stakes, `uncertainty` in [0, 1] among equals. `level` counts the steps up it has gone.
+    by stakes, `uncertainty` in [0, 1] among equals. `level` counts the steps up it has gone,
+    `stepped_at` is when it went the last of them.
+    `claimed_at` is since when it is before its holder.
     `given` is what people said and did not take back, oldest first: an edit among it made the
     content to decide on. `released` says that what was said has been handed out and stands.
     """
@@ -107,7 +124,9 @@ class Review:
     state: ReviewState = ReviewState.PENDING
     version: int = 1
     level: int = 0
+    stepped_at: datetime | None = None
     claimed_by: str | None = None
+    claimed_at: datetime | None = None
     lease_until: datetime | None = None
     skipped_by: tuple[str, ...] = ()
     given: tuple[Verdict, ...] = ()

@@ -24,7 +24,7 @@ async def decide(call: Call) -> Reply:
     clock = context.services.clock
     started = clock.monotonic()
     proposal = read_proposal(
-        call.body, workspace=key.workspace, trusted=_may_vouch(key), submitted_by=key.id
+        call.body, workspace=key.workspace, trusted=_may_vouch(key), submitted_by=key.name
     )
     check_slice(key, proposal.slice_key)
     with context.deciding:
@@ -84,14 +84,13 @@ async def own_decision(call: Call) -> StoredDecision:
 async def decision_of(call: Call, decision_id: str) -> StoredDecision:
     """Return a decision that the key may see. Raises as `own_decision` does."""
     services = call.context.services
-    stored = await services.ledger.decision(call.key.workspace, decision_id)
-    if stored is None and call.key.role is not Role.AGENT:
-        # To whoever reviews, a planted item is an item like any other, wherever they look.
-        stored = await services.store.planted.content(call.key.workspace, decision_id)
+    # To whoever reviews, a planted item is an item like any other, wherever they look.
+    found = services.ledger if call.key.role is Role.AGENT else services.seen
+    stored = await found.decision(call.key.workspace, decision_id)
     if stored is None:
         raise NotFound("there is no such decision")
     check_slice(call.key, stored.slice_key)
-    if call.key.role is Role.AGENT and stored.submitted_by != call.key.id:
+    if call.key.role is Role.AGENT and stored.submitted_by != call.key.name:
         raise NotFound("there is no such decision")
     return stored
 

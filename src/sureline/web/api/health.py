@@ -30,6 +30,7 @@ async def metrics(call: Call) -> Reply:
     """Return the server's counters."""
     check_whole(call)
     counted = call.context.metrics
+    counted.queue.show(await call.context.services.queue_health.read())
     return Reply(body=counted.text(), media_type=counted.content_type)
 
 

@@ -42,10 +42,13 @@ async def record(call: Call) -> Reply:
             "this decision was not drawn for the audit, so its audit takes an admin key"
         )
     approves = source in _REVIEWED and Action(fields["action"]) in APPROVING
-    if approves and stored.submitted_by == call.key.id:
+    if approves and stored.submitted_by == call.key.name:
         raise Forbidden("nobody approves their own proposal; somebody else must")
     if call.key.role is Role.REVIEWER:
         fields["by"] = call.key.name  # a reviewer answers in no other name (R12)
+        # Who has looked at it here has seen the output, unless they answered before that.
+        own = await call.context.services.answer_first.own(stored.id, call.key.name)
+        fields["anchored"] = own is None
     fields.setdefault("by", call.key.name)
     fields["edited_fields"] = tuple(fields.get("edited_fields", ()))
     answer = GivenAnswer(source=source, **fields)

@@ -119,8 +119,8 @@ class SayFields(TypedDict, total=False):
 class VerdictFields(TypedDict, total=False):
     """A verdict on the content whose `digest` was shown.
 
-    `edited` is the whole output as it shall be, for an edit. `anchored` false says that what is
-    right was settled before the output was seen.
+    `edited` is the whole output as it shall be, for an edit. `seconds` is how long it was in sight;
+    the time since your claim counts, where that is shorter.
     """
 
     action: Required[Decisive]
@@ -128,7 +128,6 @@ class VerdictFields(TypedDict, total=False):
     edited: Any
     reason: Chip | None
     comment: Comment | None
-    anchored: bool
     seconds: Annotated[float, Field(ge=0, le=86_400)] | None
 
 

@@ -48,10 +48,21 @@ OVER = QueryNumber(
 )
 
 
+OFFERED = QueryNumber(
+    name="offered",
+    about="1 returns only what the groups work on that the key's holder is in.",
+    default=0.0,
+    least=0.0,
+    most=1.0,
+)
+
+
 async def page(call: Call) -> Reply:
     """Return a page of the queue, of the slices that the key may see."""
     desk = call.context.services.desk
     wanted = Wanted(slices=call.key.slices, is_open=not OVER.read(call))
+    if OFFERED.read(call):
+        wanted = await desk.offered(call.key.name, wanted)
     found = await desk.page(wanted, limit=int(LIMIT.read(call)), offset=int(OFFSET.read(call)))
     counts = await desk.counts()
     return Reply.json(
@@ -79,7 +90,7 @@ async def show(call: Call) -> Reply:
 
 async def take_next(call: Call) -> Reply:
     """Claim the most urgent item that this person may take."""
-    wanted = Wanted(slices=call.key.slices, not_by=call.key.id)
+    wanted = Wanted(slices=call.key.slices)
     found = await call.context.services.desk.next(call.key.name, wanted)
     return Reply.json({"review": None if found is None else review_json(found)})
 
@@ -187,7 +198,7 @@ async def _changed(call: Call, change: Callable[[str], Awaitable[Review]]) -> Re
 
 def _check_may_decide(call: Call, review: Review) -> None:
     check_slice(call.key, review.slice_key)
-    if review.submitted_by == call.key.id:
+    if review.submitted_by == call.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
 
 
@@ -221,7 +232,7 @@ OPERATIONS = (
         about="Return what waits for a person, in the order in which it is to be worked on.",
         run=page,
         roles=READERS,
-        query=(LIMIT, OFFSET, OVER),
+        query=(LIMIT, OFFSET, OVER, OFFERED),
         answers={200: Answer("A page of the queue.", QueueShape)},
         problems=frozenset({422}),
     ),

@@ -217,6 +217,7 @@ class MissingShape(TypedDict):
     n: int | None
     labels_missing: int | None
     best_lower_bound: Unit | None
+    labels_excluded: int | None
 
 
 class SliceShape(TypedDict):

@@ -89,6 +89,7 @@ def _missing_json(threshold: Threshold, missing: dict[str, Any] | None) -> dict[
         "n": missing["n"],
         "labels_missing": missing["labels_missing"],
         "best_lower_bound": missing["best_lower_bound"],
+        "labels_excluded": missing.get("labels_excluded", 0),
     }
 
 
@@ -99,6 +100,7 @@ def _reason(code: str, message: str) -> dict[str, Any]:
         "n": None,
         "labels_missing": None,
         "best_lower_bound": None,
+        "labels_excluded": None,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from sureline.application.calibration_report import CalibrationReport, SliceReport
 from sureline.application.canary_standings import Standing, warnings_of
 from sureline.application.logbook import Rate, automation
+from sureline.application.opinion_health import OpinionHealth
 from sureline.application.ports.keys import ApiKey
 from sureline.application.ports.ledger import RouteDay
 from sureline.application.ports.reviews import QueueCount
@@ -130,7 +131,6 @@ async def show(visit: Visit) -> Reply:
         if may_see(key, one.slice_key)
     ]
     counts = [one for one in await services.desk.counts() if may_see(key, one.slice_key)]
-    health = await services.opinion_health.read()
     rows = [
         SliceRow(
             now=one,
@@ -148,15 +148,22 @@ async def show(visit: Visit) -> Reply:
         route_names=list(Route),
         lately=lately(days, now),
         queue=queue_health(counts),
+        flow=(await services.queue_health.read()).seen(lambda name: may_see(key, name)),
         switches=[one for one in await switches_seen(services, key) if one.on],
-        opinions=[
-            (one, share_of(one.failures), share_of(one.disagreements))
-            for one in health.opinions
-            if may_see(key, one.slice_key)
-        ],
+        opinions=await _opinions(services, key),
         warnings=[*warnings_of(await standings_seen(services, key))],
         now=now,
     )
+
+
+async def _opinions(services: Services, key: ApiKey) -> list[tuple[OpinionHealth, Share, Share]]:
+    """Return how second opinions did in the slices that a key may see: failed, and against."""
+    health = await services.opinion_health.read()
+    return [
+        (one, share_of(one.failures), share_of(one.disagreements))
+        for one in health.opinions
+        if may_see(key, one.slice_key)
+    ]
 
 
 PAGES = (Page(method="GET", path="/dashboard", run=show),)

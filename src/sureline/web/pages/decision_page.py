@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sureline.application.ports.audits import Erasure
 from sureline.application.ports.keys import Role
 from sureline.application.ports.ledger import StoredDecision
 from sureline.application.review.item import CLAIMED
@@ -50,13 +49,14 @@ class SignalCard:
 async def show(visit: Visit) -> Reply:
     """Show a decision with its provenance; what is still to be judged blind stays unseen."""
     services, key = visit.context.services, visit.signed_in.key
-    stored = await services.ledger.decision(services.workspace, visit.params["id"])
+    stored = await services.seen.decision(services.workspace, visit.params["id"])
     if stored is None:
         raise NotFound("there is no such decision")
     check_slice(key, stored.slice_key)
     body = json.loads(stored.body)
-    outcomes = await services.ledger.outcomes(services.workspace, stored.id)
+    outcomes = await services.seen.outcomes(services.workspace, stored.id)
     review = await services.store.reviews.get(services.workspace, stored.id)
+    named = (services.workspace, stored.id)
     judges = key.role is Role.REVIEWER
     if judges and _waits_for_audit(body, outcomes):
         return visit.html("decision_blind.html.j2", stored=stored)
@@ -69,12 +69,13 @@ async def show(visit: Visit) -> Reply:
         cards=await _cards(services, stored, body, answer),
         passages=_passages(stored, answer),
         claims=_claims(stored),
-        erasure=None if answer is not None else await _erasure(services, stored),
+        erasure=None if answer is not None else await services.seen.erasure(*named),
         certificate=await _certificate(services, stored, body.get("certificate")),
         outcomes=outcomes,
         review=review,
         is_open=judges and review is not None and review.state.is_open,
-        place=await services.store.provenance.place(services.workspace, stored.id),
+        # Where it stands in the ledger is for auditors: planted items stand in none.
+        place=None if judges else await services.store.provenance.place(*named),
     )
 
 
@@ -129,11 +130,6 @@ async def _certificate(
         return None
     found = current.certificate
     return found if found is not None and found.id == certificate_id else None
-
-
-async def _erasure(services: Services, stored: StoredDecision) -> Erasure | None:
-    found = await services.ledger.erasures(services.workspace)
-    return next((one for one in found if one.decision_id == stored.id), None)
 
 
 def _passages(stored: StoredDecision, answer: Mapping[str, Any] | None) -> list[Passage]:

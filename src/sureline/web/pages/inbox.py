@@ -2,97 +2,94 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sureline.application.ports.reviews import QueueCount, Wanted
+from sureline.application.ports.inbox import LOOKED_AT
+from sureline.application.ports.saved_views import SavedView
 from sureline.core.review import transitions
-from sureline.core.values.review import ReviewKind, ReviewState
+from sureline.web.access import may_see
+from sureline.web.pages.counting import counts_part, waiting
+from sureline.web.pages.filters import DUE, KINDS, STAKES, STATES, Filters
+from sureline.web.pages.following import item_address, next_of, opened
+from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.notice import notice_of
+from sureline.web.pages.offered import OF_GROUP, is_in_group, wanted_of
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS
-from sureline.web.pages.templates import step
+from sureline.web.pages.tabs import saved_views, tabs_of
 from sureline.web.reply import Reply
 
 PAGE = 100
-STAKES = ("reversible", "high cost", "irreversible")
-"""By rank."""
+RANKS = ("reversible", "high cost", "irreversible")
 
 
 async def inbox(visit: Visit) -> Reply:
     """Show a page of the queue; nothing is written: a link that is followed changes nothing."""
-    desk = visit.context.services.desk
-    sought = visit.query.get("find", "").strip()
-    if sought and await desk.store.get(desk.workspace, sought) is not None:
-        return redirect(f"/reviews/{step(sought)}")
-    now = visit.context.services.clock.now()
-    offset, is_over = visit.number("offset"), "over" in visit.query
-    wanted = Wanted(slices=_slices(visit), kinds=_kinds(visit), is_open=not is_over)
-    found = await desk.page(wanted, limit=PAGE + 1, offset=offset)
-    seen = [transitions.settle(one, now) for one in found[:PAGE]]
-    counts = await _counts(visit)
+    views = await saved_views(visit)
+    first = await _first_view(visit, views)
+    if first is not None:
+        return redirect(first)
+    services, key = visit.context.services, visit.signed_in.key
+    filters = Filters.of(visit.query)
+    visit = replace(visit, query={**visit.query, "in": filters.query})
+    named = filters.find and await services.desk.store.get(services.workspace, filters.find)
+    if named:
+        return redirect(item_address(visit, named.id))
+    now, offset = services.clock.now(), visit.number("offset")
+    found = await services.inbox.page(
+        await wanted_of(visit, filters), filters.sought(key.name, now), limit=PAGE, offset=offset
+    )
+    seen = [transitions.settle(one, now) for one in found.items]
+    items = seen if filters.over else [one for one in seen if one.state.is_open]
+    counts = [one for one in await services.desk.counts() if may_see(key, one.slice_key)]
     return visit.html(
         "inbox.html.j2",
-        items=seen if is_over else [one for one in seen if one.state.is_open],
-        more=len(found) > PAGE,
+        items=items,
+        lines=found.lines,
+        more=found.more,
+        is_whole=found.is_whole,
+        looked_at=LOOKED_AT,
         offset=offset,
         page=PAGE,
-        over=is_over,
-        sought=sought,
-        slice=visit.query.get("slice", ""),
-        kind=visit.query.get("kind", ""),
+        filters=filters,
+        address=lambda review_id: item_address(visit, review_id),
+        tabs=await tabs_of(visit, views, filters, counts, anew=False),
+        choices={"kind": dict.fromkeys(KINDS), "stakes": STAKES, "state": STATES, "due": DUE},
         known_slices=sorted({one.slice_key for one in counts}),
-        kinds=tuple(ReviewKind),
-        waiting=_waiting(counts),
-        stakes=STAKES,
+        known_reasons=sorted({code for line in found.lines.values() for code in line.reasons}),
+        waiting=waiting(key, counts),
+        ranks=RANKS,
         now=now,
-        may_decide=visit.signed_in.key.role in REVIEWERS,
+        may_decide=key.role in REVIEWERS,
         notice=await notice_of(visit),
     )
 
 
+async def _first_view(visit: Visit, views: Sequence[SavedView]) -> str | None:
+    """Return the address of the view that the inbox opens with, None where it is open already."""
+    if set(visit.query) - {"done"}:
+        return None
+    chosen = next((one for one in views if one.opens), None)
+    if chosen is not None:
+        view = chosen.filter or "all=1"
+    elif await is_in_group(visit):
+        view = OF_GROUP.query
+    else:
+        return None
+    done = [f"done={visit.query['done']}"] if "done" in visit.query else []
+    return f"/?{'&'.join([view, *done])}"
+
+
 async def counts(visit: Visit) -> Reply:
-    """Return how much waits, as a part of the inbox; for a script."""
-    return visit.html("counts.html.j2", waiting=_waiting(await _counts(visit)))
+    """Return how much waits, as a part of the inbox; for a script that has no stream."""
+    part = counts_part(visit.signed_in.key, await visit.context.live.counts())
+    return Reply(body=part.encode("utf-8", "replace"), media_type=HTML, headers=GUARDED)
 
 
 async def take_next(visit: Visit) -> Reply:
-    """Claim the most urgent item and go to it."""
-    key = visit.signed_in.key
-    wanted = Wanted(slices=_slices(visit), kinds=_kinds(visit), not_by=key.id)
-    found = await visit.context.services.desk.next(key.name, wanted)
-    return redirect("/" if found is None else f"/reviews/{step(found.id)}")
-
-
-async def _counts(visit: Visit) -> Sequence[QueueCount]:
-    mine = visit.signed_in.key.slices
-    found = await visit.context.services.desk.counts()
-    return [one for one in found if not mine or one.slice_key in mine]
-
-
-def _waiting(counts: Sequence[QueueCount]) -> list[tuple[str, int, int]]:
-    """Return the slices with open items: how many wait, and how many of them a step up."""
-    waiting: Counter[str] = Counter()
-    escalated: Counter[str] = Counter()
-    for one in counts:
-        if one.state.is_open:
-            waiting[one.slice_key] += one.count
-            escalated[one.slice_key] += one.count * (one.state is ReviewState.ESCALATED)
-    return [(key, count, escalated[key]) for key, count in sorted(waiting.items())]
-
-
-def _slices(visit: Visit) -> tuple[str, ...]:
-    """Return the slices that are asked for, among those that the key may see."""
-    mine = visit.signed_in.key.slices
-    chosen = visit.query.get("slice") or visit.form.get("slice")
-    if chosen and (not mine or chosen in mine):
-        return (chosen,)
-    return mine
-
-
-def _kinds(visit: Visit) -> tuple[ReviewKind, ...]:
-    chosen = visit.query.get("kind") or visit.form.get("kind")
-    return (ReviewKind(chosen),) if chosen in set(ReviewKind) else tuple(ReviewKind)
+    """Claim the most urgent item of the view and go to it; what was in front is given back."""
+    return await opened(visit, await next_of(visit, leaving=visit.form.get("leaving") or None))
 
 
 PAGES = (

@@ -18,8 +18,7 @@ MOST = 500
 async def show(visit: Visit) -> Reply:
     """Show the changes that concern the slices that the key may see, newest first."""
     services, key = visit.context.services, visit.signed_in.key
-    asked = visit.query.get("days", "")
-    days = int(asked) if asked in {str(one) for one in DAYS} else 90
+    days = days_of(visit)
     since = services.clock.now() - timedelta(days=days)
     entries = await apart(lambda: services.logbook.entries(since))
     seen = [one for one in entries if one.slice_key is None or may_see(key, one.slice_key)]
@@ -30,6 +29,12 @@ async def show(visit: Visit) -> Reply:
         days=days,
         choices=DAYS,
     )
+
+
+def days_of(visit: Visit) -> int:
+    """Return how far back the address asks to look, of `DAYS`."""
+    asked = visit.query.get("days", "")
+    return int(asked) if asked in {str(one) for one in DAYS} else 90
 
 
 PAGES = (Page(method="GET", path="/logbook", run=show),)

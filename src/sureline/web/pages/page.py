@@ -10,10 +10,12 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlsplit
 
 from starlette.types import Receive, Scope, Send
 
-from sureline.application.ports.keys import Role
+from sureline.application.ports.keys import ApiKey, Role
 from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
+from sureline.web.pages.company import Company
+from sureline.web.pages.filters import Filters
 from sureline.web.pages.guarded import GUARDED, HTML
 from sureline.web.pages.session import Session, Sessions
 from sureline.web.pages.templates import render
@@ -29,11 +31,14 @@ FURTHEST = 10_000_000
 class Visit:
     """One request for a page; `session` is None only on pages that anybody may see.
 
+    `person` is who the company's sign-in says is there, None where there is no such sign-in.
     `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
-    says that the browser speaks TLS, with us or with a proxy.
+    says that the browser speaks TLS, with us or with a proxy. `address` is where the page that is
+    shown is to be found, if not at the address of the request.
     """
 
     context: ServerContext
+    person: ApiKey | None
     session: Session | None
     sessions: Sessions
     params: Mapping[str, str]
@@ -43,12 +48,19 @@ class Visit:
     receive: Receive
     client: str = ""
     is_secure: bool = False
+    is_head: bool = False
+    address: str = ""
 
     @property
     def signed_in(self) -> Session:
         """Return the session, on pages that need one."""
         assert self.session is not None
         return self.session
+
+    @property
+    def view(self) -> Filters:
+        """Return the view of the list in which somebody works: the address carries it along."""
+        return Filters.read(self.form.get("in") or self.query.get("in", ""))
 
     @property
     def is_fragment(self) -> bool:
@@ -69,6 +81,8 @@ class Visit:
             "who": None if session is None else session.key,
             "csrf": "" if session is None else session.csrf,
             "fragment": self.is_fragment,
+            "within": self.view.query,
+            "at": self.address,
         }
         body = render(template, {**shared, **values}).encode("utf-8", "replace")
         return Reply(body=body, status=status, media_type=HTML, headers=GUARDED)
@@ -82,12 +96,16 @@ def redirect(to: str, *headers: tuple[bytes, bytes]) -> Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One method of one address for people; no `roles` means that anybody may see it."""
+    """One method of one address for people; no `roles` means that anybody may see it.
+
+    What `is_public` does not even ask who is there.
+    """
 
     method: str
     path: str
     run: Callable[[Visit], Awaitable[Reply]]
     roles: frozenset[Role] = field(default=PEOPLE)
+    is_public: bool = False
 
 
 class PageEndpoint:
@@ -100,36 +118,53 @@ class PageEndpoint:
         self._sessions = Sessions(
             keys=services.keys, secret=services.store.secret, workspace=services.workspace
         )
+        sign_in = context.settings.company
+        self._company = (
+            None if sign_in is None else Company(settings=sign_in, workspace=services.workspace)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what goes wrong becomes a page too."""
         page = self._pages.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if page is None:
             raise MethodNotAllowed(", ".join(sorted(self._pages)))
-        visit = await self._visit(scope, receive)
+        visit = await self._visit(page, scope, receive)
         if page.roles and visit.session is None:
-            reply = redirect(f"/login?next={quote(scope['path'])}")
+            asked = scope["query_string"].decode("latin-1")
+            reply = redirect(f"/login?next={quote(scope['path'] + ('?' + asked if asked else ''))}")
         else:
             reply = await self._answer(page, visit)
         await reply.send(send)
 
-    async def _visit(self, scope: Scope, receive: Receive) -> Visit:
+    async def _visit(self, page: Page, scope: Scope, receive: Receive) -> Visit:
         headers = dict(scope["headers"])
-        now = self._context.services.clock.now()
+        person, session = (None, None) if page.is_public else await self._who(scope, headers)
         is_secure = b"https" in {headers.get(b"x-forwarded-proto"), scope["scheme"].encode()}
         query = scope["query_string"].decode("latin-1")
         return Visit(
             context=self._context,
-            session=await self._sessions.read(headers.get(b"cookie", b""), now),
+            person=person,
+            session=session,
             sessions=self._sessions,
             params=_decoded(scope["path_params"]),
             query=dict(parse_qsl(query, keep_blank_values=True)),
             form={},
             headers=headers,
             receive=receive,
-            client=(scope.get("client") or ("",))[0],
+            client=_peer(scope),
             is_secure=is_secure,
+            is_head=scope["method"] == "HEAD",
         )
+
+    async def _who(
+        self, scope: Scope, headers: Mapping[bytes, bytes]
+    ) -> tuple[ApiKey | None, Session | None]:
+        """Return who the company says is there, and the session; with the one, keys have none."""
+        cookie, now = headers.get(b"cookie", b""), self._context.services.clock.now()
+        if self._company is None:
+            return None, await self._sessions.read(cookie, now)
+        person = self._company.person(_peer(scope), scope["headers"], now)
+        return person, self._sessions.of(person, cookie, now)
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:
@@ -159,6 +194,11 @@ class PageEndpoint:
         return dict(pairs)
 
 
+def _peer(scope: Scope) -> str:
+    """Return the address that is connected to us, whatever a header says of another."""
+    return str((scope.get("client") or ("",))[0])
+
+
 def _check_role(page: Page, visit: Visit) -> None:
     session = visit.session
     if page.roles and session is not None and session.key.role not in page.roles:
@@ -171,13 +211,21 @@ def _check_origin(visit: Visit) -> None:
     headers, session = visit.headers, visit.session
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     if site is None and origin is not None:  # a browser that is old, or on an address without TLS
-        is_ours = urlsplit(origin).netloc == headers.get(b"host")
-        site = b"same-origin" if is_ours else b"cross-site"
+        host = _host(origin)
+        site = b"same-origin" if host and host == headers.get(b"host") else b"cross-site"
     if site not in {None, b"same-origin", b"none"}:
         raise Forbidden("this form came from another site")
     given = visit.form.get("csrf", "").encode("utf-8", "replace")
     if session is not None and not hmac.compare_digest(given, session.csrf.encode()):
         raise Forbidden("this form is out of date; load the page again")
+
+
+def _host(origin: bytes) -> bytes:
+    """Return the host that an origin names, an empty one where it names none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as `http://[`
+        return b""
 
 
 def _decoded(params: Mapping[str, str]) -> Mapping[str, str]:

@@ -95,7 +95,15 @@ async def _shown(
         history=history[::-1],
         may_activate=key.role in ADMINS and not key.slices,
         note=visit.form.get("note", ""),
+        drafted_from=_slice_named(visit, current),
     )
+
+
+def _slice_named(visit: Visit, current: Policy | None) -> str | None:
+    """Return the slice whose suggestion led here, if the address names one that there is."""
+    named = visit.query.get("from", "")
+    is_known = current is not None and named in narrowed(current, visit.signed_in.key).slices
+    return named if is_known else None
 
 
 async def _current(services: Services) -> tuple[Policy | None, str | None]:

@@ -6,16 +6,16 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sureline.application.ports.reviews import Wanted
 from sureline.application.review.desk import ReviewDesk, Said
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound
 from sureline.web.access import check_slice
 from sureline.web.pages.editing import Editing, editing_of
+from sureline.web.pages.following import item_address, list_address, next_of, opened
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS, item_of, policy_of, screen
-from sureline.web.pages.templates import as_json, step
+from sureline.web.pages.templates import as_json
 from sureline.web.reply import Reply
 
 PLAIN = b"text/plain; charset=utf-8"
@@ -50,12 +50,11 @@ async def decide(visit: Visit) -> Reply:
     except (Conflict, Forbidden, InvalidInput) as error:
         return await screen(visit, status=error.status, error=error.message)
     if act in {"claim", "release", "undo", "answer"}:
-        await _leave(desk, visit, name)
-        return redirect(f"/reviews/{step(review_id)}" if act != "release" else "/")
-    key = visit.signed_in.key
-    following = await desk.next(name, Wanted(slices=key.slices, not_by=key.id))
-    place = "/" if following is None else f"/reviews/{step(following.id)}"
-    return redirect(f"{place}?done={step(review_id)}")
+        if left := visit.form.get("leaving"):  # what was in front of whoever goes back to another
+            await visit.context.services.inbox.give_back(left, name)
+        here = item_address(visit, review_id)
+        return redirect(here if act != "release" else list_address(visit))
+    return await opened(visit, await next_of(visit), done=review_id)
 
 
 async def hold(visit: Visit) -> Reply:
@@ -77,21 +76,8 @@ async def _check(visit: Visit) -> None:
     if review is None:
         raise NotFound("there is no such review")
     check_slice(visit.signed_in.key, review.slice_key)
-    if review.submitted_by == visit.signed_in.key.id:
+    if review.submitted_by == visit.signed_in.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
-
-
-async def _leave(desk: ReviewDesk, visit: Visit, name: str) -> None:
-    """Give back the item that was in front of somebody who has gone back to another one."""
-    left = visit.form.get("leaving")
-    if not left:
-        return
-    try:
-        item = await desk.store.get(desk.workspace, left)
-        if item is not None and item.claimed_by == name:
-            await desk.release(left, name)
-    except Conflict:
-        return  # somebody else has it meanwhile, and nothing is to be given back
 
 
 async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
@@ -121,7 +107,9 @@ async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
         edited=await _edited(desk, visit, act),
         reason=visit.form.get("reason") or None,
         comment=comment,
-        anchored=visit.form.get("anchored", "1") == "1",
+        shown_at=visit.sessions.shown_at(
+            visit.signed_in.key, review_id, visit.form.get("shown", "")
+        ),
         seconds=_seconds(visit.form.get("seconds", "")),
     )
     await desk.decide(review_id, said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sureline.application.ports.keys import Role
@@ -17,6 +18,7 @@ from sureline.core.values.review import Review
 from sureline.errors import NotFound, PolicyError, UnknownSlice
 from sureline.web.access import check_slice
 from sureline.web.pages.editing import editing_of
+from sureline.web.pages.effect import CONSEQUENCES, effect_of
 from sureline.web.pages.evidence import LONGEST_SHOWN, cases_like, sources_of
 from sureline.web.pages.notice import can_undo, notice_of
 from sureline.web.pages.page import Visit
@@ -37,12 +39,6 @@ CHIPS = (
     "other",
 )
 """Reasons that one key chooses; a policy's own words come in a later version."""
-CONSEQUENCES = {
-    "reversible": "What is done with it can be undone.",
-    "high_cost": "What is done with it is costly to undo.",
-    "irreversible": "What is done with it cannot be undone.",
-}
-"""By stakes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +105,21 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
         editing=editing_of(item.output, policy, visit.form.get("as") or visit.query.get("as")),
         typed=visit.form,
         edits=_edits(item),
+        effect=effect_of(review, item.decision),
         consequence=CONSEQUENCES.get(item.decision.get("stakes", "")),
         notice=await notice_of(visit),
+        shown_mark=visit.form.get("shown") or _shown_mark(visit, review, now),
         **await _evidence(visit, item, policy),
     )
 
 
+def _shown_mark(visit: Visit, review: Review, now: datetime) -> str:
+    return visit.sessions.shown(visit.signed_in.key, review.id, now)
+
+
 def _may_decide(visit: Visit, review: Review) -> bool:
     key = visit.signed_in.key
-    return key.role in REVIEWERS and review.state.is_open and review.submitted_by != key.id
+    return key.role in REVIEWERS and review.state.is_open and review.submitted_by != key.name
 
 
 async def _evidence(

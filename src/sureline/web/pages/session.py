@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
 
 from sureline.application.ports.keys import ApiKey, Keys
@@ -43,6 +43,21 @@ class Sessions:
             f"{COOKIE}={body}.{self._sign('session', body)}; {rest}{'; Secure' if secure else ''}"
         )
 
+    def shown(self, key: ApiKey, what: str, now: datetime) -> str:
+        """Return a mark for a page that says when `what` was shown to a key's holder."""
+        at = f"{now.timestamp():.3f}"
+        return f"{at}.{self._sign('shown', f'{key.id}.{what}.{at}')}"
+
+    def shown_at(self, key: ApiKey, what: str, mark: str) -> datetime | None:
+        """Return when it was shown; None where the mark is not ours, or of something else."""
+        at, _, signature = mark.rpartition(".")
+        if not hmac.compare_digest(
+            signature.encode("utf-8", "replace"),
+            self._sign("shown", f"{key.id}.{what}.{at}").encode(),
+        ):
+            return None
+        return datetime.fromtimestamp(float(at), UTC)
+
     @staticmethod
     def ended() -> str:
         """Return the header value that signs out."""
@@ -50,21 +65,39 @@ class Sessions:
 
     async def read(self, header: bytes, now: datetime) -> Session | None:
         """Return who a cookie header signs in; None for none, a forged or an old one."""
-        value = _cookie_value(header)
-        body, _, signature = value.rpartition(".")
-        if not hmac.compare_digest(signature, self._sign("session", body)):
+        body = self._body(header, now)
+        if body is None:
             return None
-        key_id, ends, _ = body.rsplit(".", 2)
-        if now.timestamp() >= int(ends):
-            return None
-        key = await self.keys.get(self.workspace, key_id)
+        key = await self.keys.get(self.workspace, _holder(body))
         if key is None or key.revoked_at is not None:
             return None
         return Session(key=key, csrf=self._sign("csrf", body))
 
+    def of(self, person: ApiKey, header: bytes, now: datetime) -> Session | None:
+        """Return the session of somebody whom their company has signed in; None without one.
+
+        It is theirs alone: behind the same browser may be somebody else by now.
+        """
+        body = self._body(header, now)
+        if body is None or _holder(body) != person.id:
+            return None
+        return Session(key=person, csrf=self._sign("csrf", body))
+
+    def _body(self, header: bytes, now: datetime) -> str | None:
+        """Return what a cookie says if we signed it and it has not ended."""
+        body, _, signature = _cookie_value(header).rpartition(".")
+        if not hmac.compare_digest(signature, self._sign("session", body)):
+            return None
+        ends = body.rsplit(".", 2)[1]
+        return body if now.timestamp() < int(ends) else None
+
     def _sign(self, purpose: str, text: str) -> str:
         message = f"{purpose}\x00{text}".encode("utf-8", "surrogatepass")
         return hmac.digest(self.secret, message, "sha256").hex()
+
+
+def _holder(body: str) -> str:
+    return body.rsplit(".", 2)[0]
 
 
 def _cookie_value(header: bytes) -> str:

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from sureline.core.checks.scripts import is_invisible
+from sureline.core.hidden_text import LINES, is_hidden
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-_KEPT = frozenset("\n\t")
 _STACKED = frozenset({"Mn", "Me"})
 MOST_STACKED = 4
 """Marks on one letter that are drawn; a hundred would cover the lines above."""
@@ -64,16 +62,12 @@ def hides(text: str) -> bool:
     return _hidden_in(text) is not None
 
 
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN or is_invisible(char)
-
-
 def _hidden_in(text: str) -> Hidden:
     """Return a pattern of what hides in a text, None if nothing does."""
     if text.isascii() and text.isprintable():
         return None
     used = set(text)
-    hidden = {char for char in used - _KEPT if _is_hidden(char)}
+    hidden = {char for char in used - LINES if is_hidden(char)}
     marks = {char for char in used - hidden if unicodedata.category(char) in _STACKED}
     patterns = []
     if hidden:
@@ -103,6 +97,6 @@ def _spelled(text: str, hidden: Hidden) -> Markup:
 
 def _name(run: str) -> str:
     times = "" if len(run) == 1 else f" ×{len(run)}"
-    if _is_hidden(run[0]):
+    if is_hidden(run[0]):
         return f"U+{ord(run[0]):04X}{times}"
     return f"{len(run)} more marks"

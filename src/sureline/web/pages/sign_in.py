@@ -1,8 +1,11 @@
-"""Sign in with an API key, and out."""
+"""Sign in with an API key or as the company says, and out."""
 
 from __future__ import annotations
 
-from sureline.errors import RateLimited, Unauthorized
+from dataclasses import replace
+
+from sureline.application.ports.keys import ApiKey
+from sureline.errors import Forbidden, RateLimited, Unauthorized
 from sureline.web.access import LONGEST_SECRET
 from sureline.web.pages.page import PEOPLE, Page, Visit, redirect
 from sureline.web.reply import Reply
@@ -11,12 +14,18 @@ HOME = "/"
 
 
 async def ask(visit: Visit) -> Reply:
-    """Show the form."""
+    """Show the form; whom the company has signed in needs none, and gets a session."""
+    if visit.person is not None:
+        return _let_in(visit, visit.person)
     return visit.html("sign_in.html.j2", error=None, next=_own(visit.query.get("next", HOME)))
 
 
 async def sign_in(visit: Visit) -> Reply:
-    """Check the key and start a session. Raises RateLimited."""
+    """Check the key and start a session. Raises RateLimited, and Forbidden with a company's."""
+    if visit.person is not None:
+        raise Forbidden(
+            "people come in through their company's sign-in here; keys are for programs"
+        )
     services = visit.context.services
     try:
         visit.context.sign_ins.take(visit.client)
@@ -28,13 +37,28 @@ async def sign_in(visit: Visit) -> Reply:
     if key is None or key.workspace != services.workspace or key.role not in PEOPLE:
         error = Unauthorized("this is no key of a reviewer, an admin or an auditor")
         return visit.html("sign_in.html.j2", status=401, error=error.message, next=target)
-    cookie = visit.sessions.cookie(key, services.clock.now(), secure=visit.is_secure)
-    return redirect(target, (b"set-cookie", cookie.encode("ascii")))
+    return redirect(target, _cookie(visit, key))
 
 
 async def sign_out(visit: Visit) -> Reply:
     """End the session in this browser."""
-    return redirect("/login", (b"set-cookie", visit.sessions.ended().encode("ascii")))
+    ended = (b"set-cookie", visit.sessions.ended().encode("ascii"))
+    if visit.person is None:
+        return redirect("/login", ended)
+    shown = replace(visit, session=None).html("signed_out.html.j2", name=visit.person.name)
+    return replace(shown, headers=(*shown.headers, ended))
+
+
+def _let_in(visit: Visit, person: ApiKey) -> Reply:
+    """Go on to what was asked for; a session that there is goes on, and open forms with it."""
+    target = _own(visit.query.get("next", HOME))
+    return redirect(target) if visit.session else redirect(target, _cookie(visit, person))
+
+
+def _cookie(visit: Visit, key: ApiKey) -> tuple[bytes, bytes]:
+    now = visit.context.services.clock.now()
+    cookie = visit.sessions.cookie(key, now, secure=visit.is_secure)
+    return b"set-cookie", cookie.encode("ascii")
 
 
 def _own(target: str) -> str:

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sureline.application.calibration_report import SliceReport
+from sureline.application.ports.keys import Role
 from sureline.application.route_rates import route_rates
 from sureline.core.gate.thresholds import VOID_REASONS
+from sureline.core.learning.offers import Offer
+from sureline.core.learning.suggestions import Suggestion
 from sureline.core.values.decision import Route
-from sureline.errors import NotFound, PolicyError
+from sureline.core.values.policy import Mode
+from sureline.errors import Conflict, Forbidden, NotFound, PolicyError, Refused, SurelineError
 from sureline.web.access import check_slice
 from sureline.web.api.slices import slices_seen
+from sureline.web.api.suggestions import accepted
 from sureline.web.api.switches import switches_seen
 from sureline.web.pages.apart import apart
 from sureline.web.pages.dashboard import lately, overridden, queue_health, reported
-from sureline.web.pages.page import Page, Visit
+from sureline.web.pages.page import Page, Visit, redirect
+from sureline.web.pages.templates import step
 from sureline.web.reply import Reply
 
+ADMINS = frozenset({Role.ADMIN})
 LATEST = 25
 """Latest decisions that are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested:
+    """An offer with the suggestion that it is about, None for one about a lever.
+
+    `restricts` says that proposing it gives the slice to people at once.
+    """
+
+    offer: Offer
+    suggestion: Suggestion | None
+    restricts: bool
 
 
 async def index(visit: Visit) -> Reply:
@@ -43,6 +63,24 @@ async def index(visit: Visit) -> Reply:
 
 async def show(visit: Visit) -> Reply:
     """Show one slice."""
+    return await _shown(visit)
+
+
+async def accept(visit: Visit) -> Reply:
+    """Make a proposed policy of a suggestion, and show what it would change."""
+    key, form, slice_key = visit.signed_in.key, visit.form, visit.params["key"]
+    if key.slices:
+        raise Forbidden("this key is bound to slices, and a policy touches all of them")
+    try:
+        made = await accepted(
+            visit.context, key, slice_key, form.get("suggestion", ""), mark=form.get("mark", "")
+        )
+    except (Conflict, Refused) as error:
+        return await _shown(visit, refused=error)
+    return redirect(f"/policy?show={made.policy.hash}&from={step(slice_key)}")
+
+
+async def _shown(visit: Visit, *, refused: SurelineError | None = None) -> Reply:
     services, slice_key = visit.context.services, visit.params["key"]
     check_slice(visit.signed_in.key, slice_key)
     try:
@@ -64,6 +102,10 @@ async def show(visit: Visit) -> Reply:
     switches = await switches_seen(services, visit.signed_in.key)
     return visit.html(
         "slice.html.j2",
+        status=200 if refused is None else refused.status,
+        error=None if refused is None else refused.message,
+        suggested=() if of is None else suggested(of),
+        may_draft=visit.signed_in.key.role in ADMINS and not visit.signed_in.key.slices,
         now_at=now,
         one=found,
         lacks=lacking(found, of),
@@ -96,7 +138,21 @@ def lacking(one: dict[str, Any], of: SliceReport | None) -> str | None:
     return of.sentence
 
 
+def suggested(of: SliceReport) -> list[Suggested]:
+    """Return what is suggested for a slice, each with what can be done about it."""
+    known = {one.id: one for one in of.suggestions}
+    return [
+        Suggested(
+            offer=one,
+            suggestion=known.get(one.suggestion),
+            restricts=one.change is not None and one.change.after == Mode.HUMAN_ONLY,
+        )
+        for one in of.offers
+    ]
+
+
 PAGES = (
     Page(method="GET", path="/slices", run=index),
     Page(method="GET", path="/slices/{key}", run=show),
+    Page(method="POST", path="/slices/{key}", run=accept, roles=ADMINS),
 )

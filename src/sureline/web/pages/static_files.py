@@ -14,4 +14,4 @@ async def file(visit: Visit) -> Reply:
     return Reply(body=found.content, media_type=found.media_type, cache=kept)
 
 
-PAGES = (Page(method="GET", path="/static/{name}", run=file, roles=frozenset()),)
+PAGES = (Page(method="GET", path="/static/{name}", run=file, roles=frozenset(), is_public=True),)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sureline.bootstrap import drawing
+from sureline.core.hidden_text import spelled
 from sureline.web.pages.assets import asset_path
 from sureline.web.pages.shown_text import brief, marked, shown
 
@@ -34,9 +35,11 @@ def _environment() -> Environment:
     drawing.teach(environment)
     environment.filters |= {
         "shown": shown,
+        "spelled": spelled,
         "marked": marked,
         "brief": brief,
         "as_json": as_json,
+        "one_line": one_line,
         "percent": percent,
         "moment": moment,
         "clock_time": clock_time,
@@ -51,6 +54,11 @@ def _environment() -> Environment:
 def as_json(value: object) -> str:
     """Return a JSON value as indented text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def one_line(value: object) -> str:
+    """Return a JSON value as text on one line."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def step(text: object) -> str:

@@ -17,7 +17,8 @@ const rows = (step) => {
 const press = (key) => {
   const found = [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key);
   if (!found || found.disabled) return false;
-  found.click();
+  if (found.matches("[type=search]")) found.focus();
+  else found.click();
   if (found.tagName === "SUMMARY") {
     const first = found.parentElement.querySelector("input:not([type=hidden]), textarea, select");
     if (first && found.parentElement.open) first.focus();
@@ -35,7 +36,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (off() || document.querySelector("dialog[open]")) return;
   const step = { j: 1, k: -1 }[event.key];
-  if (step ? rows(step) : press(event.key)) event.preventDefault();
+  if ((step && rows(step)) || press(event.key)) event.preventDefault();
 });
 
 // A double press of a key, or a double click, sends a form once.

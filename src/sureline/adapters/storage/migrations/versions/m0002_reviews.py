@@ -29,11 +29,13 @@ def upgrade() -> None:
         sa.Column("open", sa.Integer, nullable=False),
         sa.Column("rank", sa.Integer, nullable=False),
         sa.Column("level", sa.Integer, nullable=False),
+        sa.Column("stepped_at", sa.BigInteger),
         sa.Column("deadline", sa.BigInteger, nullable=False),
         sa.Column("uncertainty", sa.Float, nullable=False),
         sa.Column("due_at", sa.BigInteger),
         sa.Column("opened_at", sa.BigInteger, nullable=False),
         sa.Column("claimed_by", TEXT),
+        sa.Column("claimed_at", sa.BigInteger),
         sa.Column("lease_until", sa.BigInteger),
         sa.Column("digest", TEXT, nullable=False),
         sa.Column("version", sa.Integer, nullable=False),
@@ -59,6 +61,14 @@ def upgrade() -> None:
         ("ix_reviews_open_slice", (*slices, *order)),
     ):
         op.create_index(name, "reviews", [*columns], sqlite_where=is_open, postgresql_where=is_open)
+    is_held = sa.text("open = 1 AND claimed_by IS NOT NULL")
+    op.create_index(
+        "ix_reviews_held",
+        "reviews",
+        ["workspace", "claimed_by"],
+        sqlite_where=is_held,
+        postgresql_where=is_held,
+    )
     op.create_index("ix_reviews_state", "reviews", [*slices, "state", "opened_at"])
     op.create_index("ix_reviews_over", "reviews", ["workspace", "open", "opened_at"])
     op.create_index("ix_reviews_due", "reviews", ["workspace", "due_at"])
@@ -71,6 +81,38 @@ def upgrade() -> None:
         sa.Column("state", TEXT, nullable=False),
         sa.Column("count", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "slice_key", "kind", "state", name="pk_queue_counts"),
+    )
+    op.create_table(
+        "queue_days",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("day", sa.BigInteger, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("kind", TEXT, nullable=False),
+        sa.Column("flow", TEXT, nullable=False),
+        sa.Column("waited", sa.Integer, nullable=False),
+        sa.Column("count", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint(
+            "workspace", "day", "slice_key", "kind", "flow", "waited", name="pk_queue_days"
+        ),
+    )
+    op.create_table(
+        "review_lines",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("task", TEXT, nullable=False),
+        sa.Column("reasons", TEXT, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_review_lines"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "saved_views",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("reviewer", TEXT, nullable=False),
+        sa.Column("name", TEXT, nullable=False),
+        sa.Column("filter", TEXT, nullable=False),
+        sa.Column("opens", sa.Integer, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "reviewer", "name", name="pk_saved_views"),
     )
 
 

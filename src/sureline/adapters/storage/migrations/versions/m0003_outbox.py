@@ -1,6 +1,7 @@
-"""The outbox: what is to be told, to whom, and how far that is.
+"""The outbox: what is to be told, to whom, and how far that is; and what came in from elsewhere.
 
-Revision: 0003. A released migration is never edited; `outbox_rows.py` says how things are now.
+Revision: 0003. A released migration is never edited; `outbox_rows.py` and `inbound_rows.py` say
+how things are now.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def upgrade() -> None:
         sa.Column("action", TEXT),
         sa.Column("level", sa.Integer, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("facts", TEXT, nullable=False),
         sa.Column("spread_at", sa.BigInteger),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_notices"),
     )
@@ -73,6 +75,76 @@ def upgrade() -> None:
         sa.Column("used_until", sa.BigInteger),
         sa.Column("closed_for", TEXT),
         sa.PrimaryKeyConstraint("workspace", "name", name="pk_channels"),
+    )
+    op.create_table(
+        "arrivals",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("source", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("since", sa.BigInteger, nullable=False),
+        sa.Column("lease_until", sa.BigInteger, nullable=False),
+        sa.Column("acted", sa.Integer, nullable=False),
+        sa.Column("status", sa.Integer),
+        sa.Column("reply", sa.LargeBinary),
+        sa.PrimaryKeyConstraint("workspace", "source", "id", name="pk_arrivals"),
+    )
+    op.create_index("ix_arrivals_digest", "arrivals", ["workspace", "source", "digest"])
+    op.create_index("ix_arrivals_since", "arrivals", ["workspace", "since"])
+
+    _create_incidents()
+    _create_recalls()
+
+
+def _create_incidents() -> None:
+    op.create_table(
+        "incidents",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("decision_id", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("outcome_id", TEXT, nullable=False),
+        sa.Column("opened_mark", sa.BigInteger, nullable=False),
+        sa.Column("opened_at", sa.BigInteger, nullable=False),
+        sa.Column("source", TEXT, nullable=False),
+        sa.Column("certificate", TEXT),
+        sa.Column("policy", TEXT, nullable=False),
+        sa.Column("models", TEXT, nullable=False),
+        sa.Column("stands", sa.Integer, nullable=False),
+        sa.Column("closed_mark", sa.BigInteger),
+        sa.Column("closed_at", sa.BigInteger),
+        sa.Column("closed_by", TEXT),
+        sa.Column("note", TEXT),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_incidents"),
+    )
+    op.create_index("ix_incidents_listed", "incidents", ["workspace", "opened_mark"])
+    op.create_index("ix_incidents_decision", "incidents", ["workspace", "decision_id"])
+
+
+def _create_recalls() -> None:
+    op.create_table(
+        "recalls",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("wanted", TEXT, nullable=False),
+        sa.Column("reason", TEXT, nullable=False),
+        sa.Column("by", TEXT, nullable=False),
+        sa.Column("started_at", sa.BigInteger, nullable=False),
+        sa.Column("until_mark", sa.BigInteger, nullable=False),
+        sa.Column("done_mark", sa.BigInteger, nullable=False),
+        sa.Column("recalled", sa.BigInteger, nullable=False),
+        sa.Column("queued", sa.BigInteger, nullable=False),
+        sa.Column("used", sa.BigInteger, nullable=False),
+        sa.Column("finished_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_recalls"),
+    )
+    op.create_table(
+        "recalled",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("decision_id", TEXT, nullable=False),
+        sa.Column("recall_id", TEXT, nullable=False),
+        sa.Column("review_id", TEXT),
+        sa.PrimaryKeyConstraint("workspace", "decision_id", name="pk_recalled"),
     )
 
 

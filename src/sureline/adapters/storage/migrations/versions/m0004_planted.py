@@ -57,6 +57,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace", "review_id", "by", name="pk_own_answers"),
     )
     op.create_table(
+        "planted_outcomes",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("id", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("place", sa.BigInteger, nullable=False),
+        sa.Column("body", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "id", name="pk_planted_outcomes"),
+    )
+    op.create_index("ix_planted_outcomes_review", "planted_outcomes", ["workspace", "review_id"])
+    op.create_table(
         "planting",
         sa.Column("workspace", TEXT, nullable=False),
         sa.Column("slice_key", TEXT, nullable=False),

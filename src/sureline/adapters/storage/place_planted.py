@@ -1,0 +1,50 @@
+"""Put a planted item into the queue, with a line like any other's."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from sureline.adapters.storage.line_rows import put_lines
+from sureline.adapters.storage.planted_rows import planted
+from sureline.adapters.storage.queued import put_reviews
+from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
+from sureline.adapters.storage.transaction import Transaction
+from sureline.core.review.honeypot import Planted
+from sureline.core.review.line import line_of
+from sureline.core.values.review_line import ReviewLine
+
+_PLACE = compiled(upsert(planted).on_conflict_do_nothing())
+
+
+def place(transaction: Transaction, one: Planted) -> bool:
+    """Put a planted item into the queue; False if its trigger has one already."""
+    correct = None if one.first_correct is None else int(one.first_correct)
+    row = (
+        one.review.workspace,
+        one.review.id,
+        one.purpose.value,
+        one.source_id,
+        one.origin,
+        one.trigger,
+        one.body,
+        one.answer,
+        one.first_by,
+        correct,
+    )
+    if not transaction.run(_PLACE, row):
+        return False
+    put_reviews(transaction, [(None, one.review)])
+    put_lines(transaction, [(one.review, _line(transaction, one))])
+    return True
+
+
+def _line(transaction: Transaction, one: Planted) -> ReviewLine:
+    """Return the line of a planted item: as another item with this task and these reasons has."""
+    source = transaction.first(BY_ID, (one.review.workspace, one.source_id))
+    request = None if source is None else stored_decision(source).request
+    task = "" if request is None else str(json.loads(request)["task"])
+    reasons = [str(reason["code"]) for reason in json.loads(one.body)["reasons"]]
+    return line_of(one.review, task, reasons)

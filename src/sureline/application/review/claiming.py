@@ -1,0 +1,23 @@
+"""Take an item that time may have changed meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from sureline.application.ports.reviews import Changed, Step
+from sureline.application.review.release import settled
+from sureline.core.review import transitions
+from sureline.core.values.review import Review
+
+
+def claiming(by: str, now: datetime) -> Step:
+    """Return the step that claims an item, or leaves it to nobody where its time was over."""
+
+    def step(current: Review) -> Changed:
+        before = settled(current, now)
+        if not before.item.state.is_open:
+            return before
+        return replace(before, item=transitions.claim(before.item, by, now))
+
+    return step
