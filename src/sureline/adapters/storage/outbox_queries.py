@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import and_, bindparam, delete, exists, literal_column, or_, select, update
+from sqlalchemy import Integer, and_, bindparam, delete, exists, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.outbox_rows import (
@@ -108,7 +108,7 @@ FINISH = compiled(
         _IN,
         deliveries.c.id == bindparam("id_"),
         or_(
-            bindparam("any_try").is_(None),
+            bindparam("any_try", type_=Integer).is_(None),
             and_(_WAITS, deliveries.c.tries == bindparam("tries_")),
         ),
     )
