@@ -68,6 +68,7 @@ async def delivered(store: Path, url: str) -> list[Delivery]:
     return found
 
 
+@pytest.mark.sqlite_file
 def test_a_kill_amid_a_delivery_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_kill_amid_a_delivery_loses_nothing(
     assert len(came) in {9, 10}  # the one before it may not have been written down
 
 
+@pytest.mark.sqlite_file
 def test_what_is_to_be_told_is_written_with_what_it_tells(tmp_path: Path) -> None:
     """A process that dies right after a decision, with no courier at all, has left the notice."""
     store = tmp_path / "store.db"

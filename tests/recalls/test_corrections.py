@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-
 from sqlalchemy import text
+
 from sureline.adapters.storage.statement import Statement
 from sureline.core.values.notification import NoticeKind
 from sureline.core.values.outcome import Action, OutcomeSource

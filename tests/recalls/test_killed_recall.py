@@ -66,6 +66,7 @@ async def gone_on(store: Path) -> None:
 
 
 @pytest.mark.parametrize("after", [5, 60])
+@pytest.mark.sqlite_file
 def test_a_killed_recall_is_gone_on_with(tmp_path: Path, after: int) -> None:
     """What was answered as called back is; the rest follows, and nothing twice."""
     store = tmp_path / "store.db"
@@ -88,6 +89,7 @@ def test_a_killed_recall_is_gone_on_with(tmp_path: Path, after: int) -> None:
     asyncio.run(gone_on(store))
 
 
+@pytest.mark.sqlite_file
 def test_a_kill_at_any_moment_leaves_whole_batches(tmp_path: Path) -> None:
     """Wherever it is hit, items, revoked approvals and the count of both agree."""
     store = tmp_path / "store.db"

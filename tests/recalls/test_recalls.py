@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sqlalchemy import text
-from sureline.adapters.storage.statement import Statement
+
 from sureline.adapters.storage import recall_pages
+from sureline.adapters.storage.statement import Statement
 from sureline.application.review.desk import Said
 from sureline.core.learning.calibrate import _representative
 from sureline.core.values.notification import NoticeKind

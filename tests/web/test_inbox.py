@@ -100,6 +100,7 @@ def test_an_id_leads_straight_to_its_item(served: Served, visitor: Visitor) -> N
     assert sorted(listed(visitor.get("/?find=a-").text)) == ["a-1", "a-2"]
 
 
+@pytest.mark.sqlite_file
 def test_what_was_erased_is_found_no_more(served: Served, visitor: Visitor) -> None:
     """Neither what waits nor what is over has a word of an erased task."""
     asked(served, "a", "answer the secret letter")

@@ -100,6 +100,7 @@ def test_a_running_gate_reads_them_at_the_next_verdict(taught):
     assert (signal["state"], signal["detail"]["cases"]) == ("measured", len(ids) + 2)
 
 
+@pytest.mark.sqlite_file
 def test_a_vector_made_anew_is_what_would_have_been_recorded(taught):
     """The stored payload gives the very vector that a decision made now gets."""
     folder, ids = taught
@@ -153,6 +154,7 @@ def history_of_stored(gate):
     return len(found)
 
 
+@pytest.mark.sqlite_file
 def test_what_is_erased_has_no_vector_anew(taught):
     """An erased payload is skipped and counted; erasing later takes the new vector away too."""
     folder, ids = taught
@@ -280,6 +282,7 @@ async def decide_claimed(gate):
     return (await gate.services.decider.decide(proposal)).decision.id
 
 
+@pytest.mark.sqlite_file
 def test_a_damaged_vector_is_found_and_made_again(taught):
     """A changed byte fails the search, is told by verification, and is put right by a run."""
     folder, _ = taught

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, literal_column, select
+from sqlalchemy import BigInteger, and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.line_rows import review_lines
 from sureline.adapters.storage.moments import to_micros
@@ -115,9 +115,11 @@ def _first(column: Any, *among: Any) -> Statement:
     return compiled(query.limit(literal_column("1")).offset(literal_column("0")))
 
 
-LEVEL_BELOW = _first(reviews.c.level, reviews.c.level < bindparam("level"))
+LEVEL_BELOW = _first(reviews.c.level, reviews.c.level < bindparam("level", type_=BigInteger))
 RANK_BELOW = _first(
-    reviews.c.rank, reviews.c.level == bindparam("level"), reviews.c.rank < bindparam("rank")
+    reviews.c.rank,
+    reviews.c.level == bindparam("level"),
+    reviews.c.rank < bindparam("rank", type_=BigInteger),
 )
 
 

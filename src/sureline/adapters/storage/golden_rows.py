@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, literal_column, select
+from sqlalchemy import and_, bindparam, func, literal_column, select
 
 from sureline.adapters.storage.moments import from_micros
 from sureline.adapters.storage.statement import compiled
@@ -44,7 +44,7 @@ GOLDEN = compiled(
     .where(
         outcomes.c.workspace == bindparam("workspace"),
         outcomes.c.action == literal_column("'edit'"),
-        _of_edit.c.request != literal_column("x''"),
+        func.length(_of_edit.c.request) > literal_column("0"),
     )
     .order_by(outcomes.c.seq)
 )

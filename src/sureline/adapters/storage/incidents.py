@@ -93,7 +93,14 @@ class SqlIncidents:
             if not before.is_open:
                 raise Conflict(f"this incident was closed before, by {before.closed_by}")
             chain_activation(transaction, closing)
-            change = (transaction.head(COMMON_STREAM).seq, to_micros(at), by, note, workspace, incident_id)
+            change = (
+                transaction.head(COMMON_STREAM).seq,
+                to_micros(at),
+                by,
+                note,
+                workspace,
+                incident_id,
+            )
             transaction.run(_CLOSE, change)
             closed = transaction.first(_ONE, (workspace, incident_id))
             assert closed is not None

@@ -9,6 +9,7 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 
+from sureline.adapters.storage.postgres_text import keep_any_text
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM
 
@@ -49,6 +50,7 @@ def connect(url: str, *, patience: float) -> Connection:
 def settle(connection: Connection, patience: float) -> None:
     """Set what every connection needs, whatever the server's defaults are."""
     connection.adapters.register_loader("numeric", _WholeNumbers)
+    keep_any_text(connection.adapters)
     milliseconds = max(1, round(patience * 1000))
     connection.execute(
         "SELECT set_config('lock_timeout', %s, false), set_config('synchronous_commit', "

@@ -1,7 +1,8 @@
 """Follows the switches beside the decisions, so that none waits for a round trip (G33).
 
 The server tells of every change; twice a second all is read anyway, since a message can be lost.
-What was read longer ago than a second is not believed: then everything goes to people.
+What was read longer ago than a second is not believed: it is waited for, and if nothing comes,
+everything goes to people.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ CHANNEL = "sureline_switches"
 """What the trigger on the table notifies."""
 POLL_SECONDS = 0.5
 BELIEVED_SECONDS = 1.0
-PATIENCE_SECONDS = 5.0
-"""How long the first decision waits for the first reading."""
+PATIENCE_SECONDS = 2.0
+"""How long a decision waits for a reading where there is none that is believed."""
 
 Known = Mapping[tuple[str, str], Switch]
 
@@ -61,14 +62,18 @@ class FollowedSwitches:
 
     async def on(self, workspace: str, slice_key: str, batch_id: str | None) -> Sequence[Switch]:
         """Return the switches that are on for this scope; what is not known is on."""
-        if self._thread is None:
+        if not self._is_believed():
+            # Perhaps only this process was held up: it is asked for before it counts as lost.
             await self.changed()
-        age = None if self._as_of is None else self._monotonic() - self._as_of
-        if age is None or age > BELIEVED_SECONDS:
-            return [unreadable_switch(workspace, self._error)]
+            if not self._is_believed():
+                return [unreadable_switch(workspace, self._error)]
         known = self._known
         found = (known.get((workspace, scope)) for scope in {*scopes(slice_key, batch_id)})
         return [switch for switch in found if switch is not None]
+
+    def _is_believed(self) -> bool:
+        as_of = self._as_of
+        return as_of is not None and self._monotonic() - as_of <= BELIEVED_SECONDS
 
     async def changed(self) -> None:
         """Return once the store was read after this call, or could not be for a while."""

@@ -115,12 +115,16 @@ def page_of(
     begins = _EVER if wanted.since is None else to_micros(wanted.since)
     ends = _NEVER if wanted.until is None else to_micros(wanted.until)
     key = wanted.slice_key or ""
-    stream, seq = stream_and_seq(after)
-    rows = fetch(_PAGE, (stream, seq, until, workspace, begins, ends, key, key, PAGE))
+    rows: list[Any] = []
+    place: int | None = after
+    while place is not None and not rows:
+        stream, seq = stream_and_seq(place)
+        rows = fetch(_PAGE, (stream, seq, until, workspace, begins, ends, key, key, PAGE))
+        place = _next_stream(fetch, stream)
     covered = tuple(_covered(row) for row in rows if covers(fetch, wanted, row))
     return RecallPage(
         covered=covered,
-        next_mark=_place(rows[-1]) if len(rows) == PAGE else _next_stream(fetch, stream),
+        next_mark=_place(rows[-1]) if len(rows) == PAGE else place,
     )
 
 

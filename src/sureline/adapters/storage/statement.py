@@ -82,9 +82,19 @@ LISTED = select(_listed.c.value.cast(String))
 """The texts of the parameter `ids`, as `json_list` writes them: one statement for any number."""
 
 
-def json_list(texts: Iterable[str]) -> str:
+class JsonList(str):
+    """Texts as a JSON list, for the parameter of `LISTED`; a driver may write them otherwise."""
+
+    __slots__ = ("texts",)
+    texts: tuple[str, ...]
+
+
+def json_list(texts: Iterable[str]) -> JsonList:
     """Write texts as the parameter of `LISTED`."""
-    return json.dumps(list(texts))
+    listed = tuple(texts)
+    written = JsonList(json.dumps(listed))
+    written.texts = listed
+    return written
 
 
 def compiled(element: ClauseElement) -> Statement:
