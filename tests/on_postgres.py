@@ -1,8 +1,8 @@
 """A plugin for pytest: every store that a gate opens is a database on a real PostgreSQL.
 
-`pytest -p tests.on_postgres ...` runs tests that know nothing of it. A file stands for one database,
-however often it is opened; a store in memory is a fresh one each time. Tests that read the file
-itself, or open it from another process, are marked `sqlite_file` and left out.
+`pytest -p tests.on_postgres ...` runs tests that know nothing of it. A file stands for one
+database, however often it is opened; a store in memory is a fresh one each time. Tests that read
+the file itself, or open it from another process, are marked `sqlite_file` and left out.
 """
 
 from __future__ import annotations

@@ -292,6 +292,7 @@ async def test_audits_stay_the_random_sample() -> None:
     await is_derived(services)
 
 
+@pytest.mark.sqlite_file
 async def test_a_damaged_decision_holds_up_no_other() -> None:
     """One whose record cannot be read is called back with its period, as of the highest stakes."""
     services = await opened()

@@ -113,10 +113,10 @@ def seal_body(heads: Mapping[str, Head]) -> bytes:
     return canonical_json({stream: str(head) for stream, head in heads.items()})
 
 
-def sealed_heads(row: ChainRow) -> Mapping[str, Head]:
-    """Return where the streams stood at a seal; none if it cannot be read."""
+def heads_in(body: bytes) -> Mapping[str, Head]:
+    """Return where the streams stood at the seal of this body; none if it cannot be read."""
     try:
-        return {str(stream): Head.parse(text) for stream, text in json.loads(row.body).items()}
+        return {str(stream): Head.parse(text) for stream, text in json.loads(body).items()}
     except (ValueError, AttributeError, InvalidInput):
         return {}
 

@@ -14,8 +14,8 @@ from sureline.core.chain import (
     Head,
     canonical_fields,
     erased_places,
+    heads_in,
     row_hash,
-    sealed_heads,
 )
 from sureline.errors import InvalidInput
 
@@ -130,7 +130,7 @@ class ChainVerifier:
         self._head = Head(seq=row.seq, hash=row.hash)
         self.payloads.add(row)
         if row.kind == SEAL:
-            self.sealed = {**self.sealed, **sealed_heads(row)}
+            self.sealed = {**self.sealed, **heads_in(row.body)}
         return True
 
     @property

@@ -18,10 +18,12 @@ from sureline.adapters.storage.places import (
     stream_and_seq,
 )
 from sureline.adapters.storage.recall_rows import recalled
+from sureline.adapters.storage.seal import sealed_until
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import consumptions, decisions, heads, payloads
 from sureline.adapters.storage.transaction import COMMON_STREAM
 from sureline.application.ports.recalls import Content, RecallPage
+from sureline.core.chain import Head
 from sureline.core.gate.answered import models_named
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
@@ -119,7 +121,8 @@ def page_of(
     place: int | None = after
     while place is not None and not rows:
         stream, seq = stream_and_seq(place)
-        rows = fetch(_PAGE, (stream, seq, until, workspace, begins, ends, key, key, PAGE))
+        end = _end_of(fetch, stream, until)
+        rows = fetch(_PAGE, (stream, seq, end, workspace, begins, ends, key, key, PAGE))
         place = _next_stream(fetch, stream)
     covered = tuple(_covered(row) for row in rows if covers(fetch, wanted, row))
     return RecallPage(
@@ -157,11 +160,27 @@ def covers(fetch: Fetch, wanted: RecallWanted, row: Sequence[Any]) -> bool:
     )
 
 
-def is_before(recall: Recall, row: Sequence[Any]) -> bool:
+def is_before(fetch: Fetch, recall: Recall, row: Sequence[Any]) -> bool:
     """Tell whether a decision, as the columns `FACTS`, was made before a recall began."""
-    if recall.until_mark < EVERYWHERE:
-        return _place(row) <= recall.until_mark
-    return from_micros(row[4]) <= recall.started_at
+    seq: int = row[0]
+    return seq <= _end_of(fetch, row[len(FACTS) - 1], recall.until_mark)
+
+
+def _end_of(fetch: Fetch, stream: str, until: int) -> int:
+    """Return the last row of a stream that is meant by a horizon.
+
+    Up to `EVERYWHERE` it is a row of the common stream, the only one that there is; `EVERYWHERE`
+    is all there is at the moment of reading; beyond it is what the seals up to that row of the
+    common stream name.
+    """
+    if until < EVERYWHERE:
+        return until if stream == COMMON_STREAM else 0
+    last = until - EVERYWHERE
+    if not last:
+        return EVERYWHERE
+    if stream == COMMON_STREAM:
+        return last
+    return sealed_until(fetch, last).get(stream, Head()).seq
 
 
 def automatic(fetch: Fetch, workspace: str, decision_id: str) -> Sequence[Any] | None:

@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.line_rows import put_lines
+from sureline.adapters.storage.places import EVERYWHERE
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.recall_pages import (
     Fetch,
@@ -32,6 +33,7 @@ from sureline.adapters.storage.recall_rows import (
     wanted_text,
 )
 from sureline.adapters.storage.registry import chain_activation
+from sureline.adapters.storage.seal import Seal
 from sureline.adapters.storage.statement import LISTED, compiled, json_list
 from sureline.adapters.storage.tables import consumptions
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
@@ -116,7 +118,7 @@ class SqlRecalls:
             for one in unfinished(transaction.all, recall.workspace):
                 if one.wanted == recall.wanted:
                     return one
-            begun = replace(recall, until_mark=_end(transaction))
+            begun = replace(recall, until_mark=_end(transaction, recall.started_at))
             chain_activation(transaction, act)
             transaction.run(_PUT, row_of(begun))
             return begun
@@ -176,9 +178,12 @@ class SqlRecalls:
         return await asyncio.to_thread(work)
 
 
-def _end(transaction: Transaction) -> int:
-    """Return where the ledger ends now, rows of this transaction included."""
-    return max(horizon(transaction.all), transaction.head(COMMON_STREAM).seq)
+def _end(transaction: Transaction, at: datetime) -> int:
+    """Return where the ledger ends now; streams of writers end where a seal says so."""
+    if horizon(transaction.all) < EVERYWHERE:
+        return transaction.head(COMMON_STREAM).seq
+    Seal(at)(transaction)
+    return EVERYWHERE + transaction.head(COMMON_STREAM).seq
 
 
 def unfinished(fetch: Fetch, workspace: str) -> list[Recall]:
@@ -195,7 +200,7 @@ def refuse_recalled(transaction: Transaction, workspace: str, decision_id: str) 
         meant = [
             one.id
             for one in begun
-            if is_before(one, facts) and covers(transaction.all, one.wanted, facts)
+            if is_before(transaction.all, one, facts) and covers(transaction.all, one.wanted, facts)
         ]
         found = meant[0] if meant else None
     if found is not None:

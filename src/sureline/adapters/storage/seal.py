@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, literal_column, select
 
 from sureline.adapters.storage.moments import to_micros
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import heads, seals
-from sureline.adapters.storage.transaction import Transaction
-from sureline.core.chain import Head, seal_body
+from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
+from sureline.core.chain import Head, heads_in, seal_body
+
+Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
 _OTHERS = compiled(
     select(heads.c.stream, heads.c.seq, heads.c.hash)
@@ -24,6 +28,24 @@ _LAST = compiled(
     .limit(literal_column("1"))
     .offset(literal_column("0"))
 )
+
+
+_UP_TO = compiled(
+    select(seals.c.body)
+    .where(seals.c.stream == bindparam("common_stream"), seals.c.seq <= bindparam("until"))
+    .order_by(seals.c.seq.desc())
+    .limit(literal_column("1"))
+    .offset(literal_column("0"))
+)
+
+
+def sealed_until(fetch: Fetch, until: int) -> Mapping[str, Head]:
+    """Return where the streams stood at the last seal up to a row of the common stream.
+
+    A seal names every stream that there was, so that the last one is enough.
+    """
+    rows = fetch(_UP_TO, (COMMON_STREAM, until))
+    return heads_in(bytes(rows[0][0])) if rows else {}
 
 
 @dataclass(frozen=True, slots=True)
