@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sqlalchemy.dialects.sqlite import insert as upsert
 
@@ -14,6 +16,7 @@ from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.honeypot import Planted
 from sureline.core.review.line import line_of
+from sureline.core.values.finding import Finding
 from sureline.core.values.review_line import ReviewLine
 
 _PLACE = compiled(upsert(planted).on_conflict_do_nothing())
@@ -46,5 +49,25 @@ def _line(transaction: Transaction, one: Planted) -> ReviewLine:
     source = transaction.first(BY_ID, (one.review.workspace, one.source_id))
     request = None if source is None else stored_decision(source).request
     task = "" if request is None else str(json.loads(request)["task"])
-    reasons = [str(reason["code"]) for reason in json.loads(one.body)["reasons"]]
-    return line_of(one.review, task, reasons)
+    body = json.loads(one.body)
+    answer = one.answer or (None if source is None else stored_decision(source).answer)
+    return line_of(
+        one.review,
+        task,
+        (str(reason["code"]) for reason in body["reasons"]),
+        findings=_findings({} if answer is None else json.loads(answer)),
+        confidence=body.get("confidence"),
+    )
+
+
+def _findings(answer: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what the checks and then other signals found, as the item's page shows it."""
+    said = [one for of_signal in answer.get("findings", {}).values() for one in of_signal]
+    for one in [*answer.get("feedback", ()), *said]:
+        yield Finding(
+            code=one["code"],
+            message=one["message"],
+            field=one["field"],
+            fatal=one["fatal"],
+            penalty=round(one["penalty"] * 1000),
+        )

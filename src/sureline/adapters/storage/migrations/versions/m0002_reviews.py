@@ -100,6 +100,8 @@ def upgrade() -> None:
         sa.Column("slice_key", sa.Text, nullable=False),
         sa.Column("task", sa.Text, nullable=False),
         sa.Column("reasons", sa.Text, nullable=False),
+        sa.Column("found", sa.Text, nullable=False),
+        sa.Column("confidence", sa.Float),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_review_lines"),
         sqlite_with_rowid=False,
     )
