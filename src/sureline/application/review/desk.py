@@ -20,6 +20,7 @@ from sureline.application.review.item import ReviewItem, read_item
 from sureline.application.review.offers import Offers
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
+from sureline.application.review.rescored import rescored
 from sureline.core.checks.result import Validator
 from sureline.core.learning.labels import label_of
 from sureline.core.review import transitions
@@ -90,7 +91,8 @@ class ReviewDesk:
     async def show(self, review_id: str, viewer: str | None = None) -> ReviewItem:
         """Return an item with all that is needed to decide. Raises NotFound.
 
-        Where a `viewer` has to answer first, the output is withheld.
+        What somebody edited comes with what the checks say of the edit. Where a `viewer` has to
+        answer first, the output is withheld.
         """
         item = await self.store.get(self.workspace, review_id)
         if item is None:
@@ -101,7 +103,10 @@ class ReviewDesk:
         shown = read_item(transitions.settle(item, self.clock.now()), stored)
         if viewer is not None and await must_answer(self.planted, item, viewer):
             return withheld(shown)
-        return shown
+        if not shown.is_edited:
+            return shown
+        policy = await self._policy(item.slice_key)
+        return rescored(shown, policy, validators=self.validators, now=self.clock.now())
 
     async def next(self, by: str, wanted: Wanted) -> Review | None:
         """Claim the item that is most urgent, or return None if there is none for this person."""

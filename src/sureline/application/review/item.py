@@ -20,6 +20,7 @@ class ReviewItem:
     `output` is the newest version, as it would be released. `decision` is the recorded decision
     (reasons, signals, findings), empty for an audit: its auditor is to judge for themselves.
     `is_withheld` says that its reviewer has to answer first: then there is no output here.
+    `is_rescored` says that the output was edited: `decision` has what the checks say of it now.
     """
 
     review: Review
@@ -30,11 +31,18 @@ class ReviewItem:
     decision: Mapping[str, Any] = field(default_factory=dict)
     claims: Mapping[str, Any] = field(default_factory=dict)
     is_withheld: bool = False
+    is_rescored: bool = False
 
     @property
     def is_blind(self) -> bool:
         """Tell whether the gate's view is kept from the reviewer."""
         return self.review.kind is ReviewKind.AUDIT
+
+    @property
+    def is_edited(self) -> bool:
+        """Tell whether the output to decide on is one that somebody edited."""
+        draft = self.review.draft
+        return draft is not None and draft.edited is not None
 
     @property
     def reasons(self) -> Sequence[Mapping[str, Any]]:

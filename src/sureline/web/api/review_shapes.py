@@ -81,7 +81,9 @@ class SourceShape(TypedDict):
 class ReviewItemShape(TypedDict, total=False):
     """An item with its content; an audit has nothing of the gate's view in it.
 
-    With `answer_first` the output is withheld until you have said what it should be.
+    With `answer_first` the output is withheld until you have said what it should be. `rescored`
+    says that somebody edited the output: findings, `verification` and `composite` are of the edit,
+    and every signal with `before_edit: true` was measured on the output before it.
     """
 
     review: Required[QueueItemShape]
@@ -93,6 +95,7 @@ class ReviewItemShape(TypedDict, total=False):
     decision: Required[dict[str, Any]]
     claims: Required[dict[str, Any]]
     answer_first: Required[bool]
+    rescored: Required[bool]
 
 
 class NextShape(TypedDict):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from sureline.application.encode import finding_json
 from sureline.application.ports.keys import Role
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.bulk import Bulk, Row
 from sureline.application.review.desk import Said
-from sureline.application.review.in_json import finding_json, item_json, review_json, row_json
+from sureline.application.review.in_json import item_json, review_json, row_json
 from sureline.application.review.item import ReviewItem
 from sureline.core.review.edits import edited_fields
 from sureline.core.values.outcome import Action

@@ -64,13 +64,13 @@ def waterfall(decision: Mapping[str, Any], weights: Mapping[str, float]) -> Wate
     """Return the drawing of a recorded decision, None where nothing was composed.
 
     Each bar is as long as what its signal adds: weight times value, over the sum of the weights
-    of all that were measured.
+    of all that were measured. What was measured before an edit adds nothing to the edit's.
     """
     composite = decision.get("composite")
     measured = {
         name: one["value"]
         for name, one in decision.get("signals", {}).items()
-        if one.get("value") is not None and weights.get(name, 0) > 0
+        if one.get("value") is not None and weights.get(name, 0) > 0 and not one.get("before_edit")
     }
     if composite is None or not measured:
         return None
