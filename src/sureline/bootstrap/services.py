@@ -146,10 +146,12 @@ class Services:
             planter=Planter(
                 planted=store.planted,
                 policies=self.policies,
+                currents=self.currents,
                 clock=self.clock,
                 secret=secret,
                 new_id=self.plugins.new_id,
                 workspace=workspace,
+                validators=self.desk.validators,
             ),
             second_looks=SecondLooks(
                 planted=store.planted,

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from sureline.adapters.storage.line_rows import put_lines
 from sureline.adapters.storage.planted_rows import planted
+from sureline.adapters.storage.planting_material import is_taken
 from sureline.adapters.storage.queued import put_reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
@@ -23,7 +24,9 @@ _PLACE = compiled(upsert(planted).on_conflict_do_nothing())
 
 
 def place(transaction: Transaction, one: Planted) -> bool:
-    """Put a planted item into the queue; False if its trigger has one already."""
+    """Put a planted item into the queue; False if its trigger has one, or its id is taken."""
+    if is_taken(transaction.all, one.review.workspace, one.review.id):
+        return False
     correct = None if one.first_correct is None else int(one.first_correct)
     row = (
         one.review.workspace,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from sureline.adapters.storage.give_way import give_way
 from sureline.adapters.storage.line_rows import forget_lines, put_lines
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.planted_step import (
@@ -86,6 +87,7 @@ def _counted(item: Review) -> tuple[str, ...]:
 
 def open_reviews(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
     """Open the items of new decisions; those that they replace are superseded."""
+    give_way(transaction, records)
     put_reviews(
         transaction, [(None, record.review) for record in records if record.review is not None]
     )
