@@ -21,13 +21,23 @@ class SurelineError(Exception):
 
 
 class InvalidInput(SurelineError):
-    """The input is not what was expected."""
+    """The input is not what was expected.
+
+    `faults` are sentences by field, where several are wrong.
+    """
 
     status = 422
 
-    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        faults: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(f"{field}: {message}" if field and message else message)
         self.field = field
+        self.faults = dict(faults or {})
 
 
 class UnknownSlice(InvalidInput):

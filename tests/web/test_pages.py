@@ -233,7 +233,7 @@ def test_after_a_verdict_the_next_item_opens_and_the_last_can_be_taken_back(
     assert done.headers["location"] == f"/reviews/{second}?done={first}"
     page = visitor.get(done.headers["location"]).text
     assert f"You have approved {first}." in page
-    assert "It stands at 09:00:10 UTC" in page
+    assert "It is final in <b data-left=\"10\">10\N{NO-BREAK SPACE}s</b> (09:00:10 UTC)." in page
     assert state(served, second)["claimed_by"] == "a reviewer"
     back = visitor.post(f"/reviews/{first}", act="undo", leaving=second)
     assert back.headers["location"] == f"/reviews/{first}"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sureline.application.current import Currents
@@ -108,11 +108,16 @@ class ReviewDesk:
         policy = await self._policy(item.slice_key)
         return rescored(shown, policy, validators=self.validators, now=self.clock.now())
 
-    async def next(self, by: str, wanted: Wanted) -> Review | None:
-        """Claim the item that is most urgent, or return None if there is none for this person."""
+    async def next(
+        self, by: str, wanted: Wanted, *, most: timedelta | None = None
+    ) -> Review | None:
+        """Claim the item that is most urgent, or return None if there is none for this person.
+
+        The claim holds for `most` where that is less than the item's lease.
+        """
         now = self.clock.now()
         await self._settle_some(now, 0)
-        wanted, step = await self.offered(by, wanted), claiming(by, now)
+        wanted, step = await self.offered(by, wanted), claiming(by, now, most=most)
         return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:
@@ -259,8 +264,7 @@ class ReviewDesk:
             item, said.edited, policy, validators=self.validators, now=self.clock.now()
         )
         if checked.fatal:
-            found = "; ".join(one.message for one in checked.findings if one.fatal)
-            raise InvalidInput(f"the edited output cannot be used: {found}", field="edited")
+            raise checked.refusal()
         return checked
 
 

@@ -20,6 +20,7 @@ class ReviewItem:
     `output` is the newest version, as it would be released. `decision` is the recorded decision
     (reasons, signals, findings), empty for an audit: its auditor is to judge for themselves.
     `is_withheld` says that its reviewer has to answer first: then there is no output here.
+    `batch_id` is the batch in which it came, whose switch holds for it.
     `is_rescored` says that the output was edited: `decision` has what the checks say of it now.
     """
 
@@ -31,6 +32,7 @@ class ReviewItem:
     decision: Mapping[str, Any] = field(default_factory=dict)
     claims: Mapping[str, Any] = field(default_factory=dict)
     is_withheld: bool = False
+    batch_id: str | None = None
     is_rescored: bool = False
 
     @property
@@ -69,6 +71,7 @@ def read_item(review: Review, stored: StoredDecision | None) -> ReviewItem:
         proposed=proposed,
         decision={} if blind else _seen(json.loads(stored.body), answer),
         claims={} if blind else {name: request[name] for name in CLAIMED if name in request},
+        batch_id=request.get("batch_id"),
     )
 
 

@@ -14,6 +14,7 @@ from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import SourceText
 from sureline.core.values.signal import Signal
+from sureline.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,15 @@ class Recheck:
     def findings(self) -> tuple[Finding, ...]:
         """Return what the checks found."""
         return () if self.signal is None else self.signal.findings
+
+    def refusal(self) -> InvalidInput:
+        """Return the error that says, field by field, why the edit cannot be used."""
+        fatal = [one for one in self.findings if one.fatal]
+        return InvalidInput(
+            f"the edited output cannot be used: {'; '.join(one.message for one in fatal)}",
+            field="edited",
+            faults={one.field: one.message for one in fatal if one.field},
+        )
 
 
 def recheck(

@@ -32,18 +32,25 @@ def source_of(kind: ReviewKind) -> OutcomeSource:
     return _SOURCES[kind]
 
 
-def claim(item: Review, by: str, now: datetime) -> Review:
-    """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden."""
+def claim(item: Review, by: str, now: datetime, *, most: timedelta | None = None) -> Review:
+    """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden.
+
+    The claim holds for the item's lease, or for `most` where that is less; one's own that holds
+    for longer is not shortened.
+    """
     _check_open(item, now)
     _check_free(item, by, now)
     _check_other_than_author(item, by)
     again = item.is_held(now) and item.claimed_at is not None
+    until = now + (item.rules.lease if most is None else min(most, item.rules.lease))
+    if again and item.lease_until is not None:
+        until = max(until, item.lease_until)
     return replace(
         item,
         state=ReviewState.CLAIMED,
         claimed_by=by,
         claimed_at=item.claimed_at if again else now,
-        lease_until=now + item.rules.lease,
+        lease_until=until,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sureline.application.ports.keys import ApiKey
 from sureline.errors import Forbidden, RateLimited, Unauthorized
 from sureline.web.access import LONGEST_SECRET
-from sureline.web.pages.page import PEOPLE, Page, Visit, redirect
+from sureline.web.pages.page import ENDED, PEOPLE, Page, Visit, redirect
 from sureline.web.reply import Reply
 
 HOME = "/"
@@ -17,7 +17,9 @@ async def ask(visit: Visit) -> Reply:
     """Show the form; whom the company has signed in needs none, and gets a session."""
     if visit.person is not None:
         return _let_in(visit, visit.person)
-    return visit.html("sign_in.html.j2", error=None, next=_own(visit.query.get("next", HOME)))
+    target = _own(visit.query.get("next", HOME))
+    ended = visit.query.get(ENDED) == "1"
+    return visit.html("sign_in.html.j2", error=None, next=target, ended=ended)
 
 
 async def sign_in(visit: Visit) -> Reply:
@@ -36,12 +38,16 @@ async def sign_in(visit: Visit) -> Reply:
     key = await services.keys.find(secret) if 0 < len(secret) <= LONGEST_SECRET else None
     if key is None or key.workspace != services.workspace or key.role not in PEOPLE:
         error = Unauthorized("this is no key of a reviewer, an admin or an auditor")
-        return visit.html("sign_in.html.j2", status=401, error=error.message, next=target)
+        return visit.html(
+            "sign_in.html.j2", status=401, error=error.message, next=target, ended=False
+        )
     return redirect(target, _cookie(visit, key))
 
 
 async def sign_out(visit: Visit) -> Reply:
     """End the session in this browser."""
+    if left := visit.form.get("leaving"):  # the item in front of whoever goes
+        await visit.context.services.inbox.give_back(left, visit.signed_in.key.name)
     ended = (b"set-cookie", visit.sessions.ended().encode("ascii"))
     if visit.person is None:
         return redirect("/login", ended)
@@ -52,6 +58,8 @@ async def sign_out(visit: Visit) -> Reply:
 def _let_in(visit: Visit, person: ApiKey) -> Reply:
     """Go on to what was asked for; a session that there is goes on, and open forms with it."""
     target = _own(visit.query.get("next", HOME))
+    if visit.query.get(ENDED) == "1" and target.startswith("/reviews/"):  # said on the page itself
+        target += f"{'&' if '?' in target else '?'}{ENDED}=1"
     return redirect(target) if visit.session else redirect(target, _cookie(visit, person))
 
 

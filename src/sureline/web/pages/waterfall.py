@@ -80,10 +80,10 @@ def waterfall(decision: Mapping[str, Any], weights: Mapping[str, float]) -> Wate
     for name, value in measured.items():
         share = weights[name] / total
         ends = at + share * value
-        figure = f"{share:.0%} of {value:.3f}"
+        figure = f"{value:.3f} × {share:.0%}"
         bars.append(Bar(label=name, figure=figure, starts=at, ends=ends, row=len(bars)))
         at = ends
-    bars.append(_total("composite", composite, len(bars)))
+    bars.append(_total("together", composite, len(bars)))
     if decision.get("calibrated") is not None:
         bars.append(_total("calibrated", decision["calibrated"], len(bars)))
     return Waterfall(bars=tuple(bars), threshold=decision.get("threshold"))
