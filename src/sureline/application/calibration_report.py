@@ -75,7 +75,7 @@ class SliceReport:
     people's answers to drafts; `reviewed` is what these amount to where people miss errors,
     `precision` that of what acts or could act alone, with and without the errors that are missed;
     `labels` counts by origin. `opinions` is what the labels say of judges and evaluators. `watch`
-    is None where nobody watched.
+    is None where nobody watched. `unplanted` says why no error could be planted where one belonged.
     """
 
     slice_key: str
@@ -106,11 +106,13 @@ class SliceReport:
     clusters: RejectedClusters
     opinions: tuple[OpinionFacts, ...]
     watch: SliceWatch | None
+    unplanted: str | None = None
 
     @property
     def reviewed_sentence(self) -> str:
         """Return what people's answers state, and what they amount to."""
-        return reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
+        said = reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
+        return said if self.unplanted is None else f"{said} {self.unplanted}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

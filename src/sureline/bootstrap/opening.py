@@ -73,7 +73,9 @@ def open_services(
             policies=policies,
             clock=plugins.clock,
             workspace=workspace,
-            reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
+            reviewers=Reviewers(
+                planted=store.planted, clock=plugins.clock, workspace=workspace, policies=policies
+            ),
         ),
         desk=desk,
         waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),

@@ -169,7 +169,12 @@ class Services:
     @property
     def reviewers(self) -> Reviewers:
         """Return what tells how people work."""
-        return Reviewers(planted=self.store.planted, clock=self.clock, workspace=self.workspace)
+        return Reviewers(
+            planted=self.store.planted,
+            clock=self.clock,
+            workspace=self.workspace,
+            policies=self.policies,
+        )
 
     @property
     def answer_first(self) -> AnswerFirst:

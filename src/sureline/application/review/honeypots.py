@@ -52,11 +52,6 @@ class Planter:
 
         return await self.planted.plant(self.workspace, choose, now=now)
 
-    async def unplanted(self) -> Mapping[str, Unplanted]:
-        """Return in which slices that should have some nothing could be planted, and why."""
-        found, currents = await self.planted.unplanted(self.workspace), await self._currents()
-        return {key: why for key, why in found.items() if key in currents}
-
     async def _currents(self) -> dict[str, Current]:
         """Return what holds where anything is planted; nothing is where no policy can be used."""
         try:

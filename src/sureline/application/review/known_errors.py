@@ -18,7 +18,7 @@ from sureline.application.review.remeasured import Remeasuring
 from sureline.core.canonical import canonical_json
 from sureline.core.checks.result import Validator
 from sureline.core.gate.sampling import Purpose, draw
-from sureline.core.review.alike_id import alike_id, opened_id
+from sureline.core.review.alike_id import alike_ids, opened_id
 from sureline.core.review.honeypot import (
     PAST_REJECT,
     Planted,
@@ -57,7 +57,7 @@ class KnownErrors:
         material = _in_drawn_order(_like(there.material, beside), pick)
         if not material:
             return Unplanted.NO_MATERIAL
-        new_id = alike_id(item.id, there.ids, pick, there.is_taken) or opened_id(self.new_id(), now)
+        new_id = self._id(item, there, pick, now)
         way = Remeasuring(
             current=current, beside=beside, validators=self.validators, secret=self.secret
         )
@@ -72,6 +72,12 @@ class KnownErrors:
             if decision is not None:
                 return _planted(item, source, origin, decision, now)
         return Unplanted.CHECKS_CATCH_IT if anything else Unplanted.NOTHING_TO_CHANGE
+
+    def _id(self, item: Review, there: Beside, pick: Pick, now: datetime) -> str:
+        """Return a free id like the neighbour's."""
+        alike = alike_ids(item.id, there.ids, pick)
+        free = next((one for one in alike if not there.is_taken(one)), None)
+        return opened_id(self.new_id(), now) if free is None else free
 
     def _pick(self, key: str) -> Pick:
         return lambda what, of: int(

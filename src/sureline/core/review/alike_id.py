@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,6 +13,8 @@ from sureline.core.review.pick import Pick
 _OURS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NUMBERED = re.compile(r"(.*?)(\d{1,15})(\D*)", re.DOTALL)
 TRIES = 50
+FEW = 3
+"""Of fewer ids it is not known whether they are a series: a number is taken for one."""
 AROUND = 500
 """How far from a number one that was left out is looked for."""
 AHEAD = 40
@@ -31,28 +33,26 @@ class _Number:
         return self.before, self.after
 
 
-def alike_id(
-    like: str, others: Sequence[str], pick: Pick, is_taken: Callable[[str], bool]
-) -> str | None:
-    """Return a free id that looks like `like` among the `others` of its slice.
+def alike_ids(like: str, others: Sequence[str], pick: Pick) -> list[str]:
+    """Return ids that look like `like` among the `others` of its slice, the best first.
 
-    None for an id that sureline made itself (another of these looks like it), or where none is
-    free. In a series of numbers it is a number that was left out, near that of `like` if there is
-    one, else one a little beyond the last; any other id has its letters and digits drawn anew after
-    the beginning that all have in common.
+    None for an id that sureline made itself: another of these looks like it. In a series of
+    numbers they are numbers that were left out near that of `like`, then some a little beyond the
+    last; any other id has its letters and digits drawn anew after the beginning that all have in
+    common. Whether one is free is for the caller to see.
     """
     if _OURS.fullmatch(like):
-        return None
+        return []
     own = _number(like)
     same = [
         one for one in map(_number, {like, *others}) if one and own and one.series == own.series
     ]
-    if own is not None and (len(same) > 1 or len(others) < 3) and len(str(own.value)) <= 9:
+    if own is not None and (len(same) > 1 or len(others) < FEW) and own.value < 10**9:
         tries = _numbers(own, sorted(one.value for one in same), pick)
         found = [_written(own, value, same) for value in tries]
     else:
         found = [_drawn(like, _common(like, others), pick, step) for step in range(TRIES)]
-    return next((one for one in found if one != like and not is_taken(one)), None)
+    return [one for one in dict.fromkeys(found) if one not in {like, *others}]
 
 
 def opened_id(made: str, at: datetime) -> str:
