@@ -10,7 +10,6 @@ from sureline.application.review.release import settled
 from sureline.core.review import transitions
 from sureline.core.values.review import Review
 
-
 UNTOUCHED = timedelta(minutes=2)
 """How long a claim that nobody asked for holds: until its page gives the first sign of life."""
 

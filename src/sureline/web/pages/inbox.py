@@ -26,6 +26,7 @@ from sureline.web.pages.selection import (
     pick_of,
     picked,
 )
+from sureline.web.pages.switches_on import switches_on
 from sureline.web.pages.tabs import saved_views, tabs_of
 from sureline.web.reply import Reply
 
@@ -84,6 +85,7 @@ async def _listed(visit: Visit, picks: Picks | None = None) -> Reply:
         pick_of={one.id: pick_of(one) for one in items if may_pick(key, one, now)},
         likeness=lambda one: likeness(one, found.lines.get(one.id)),
         notice=await notice_of(visit),
+        switches=await switches_on(visit),
     )
 
 

@@ -67,7 +67,7 @@ def _read(field: DraftField, text: str) -> Any:
     if field.kind in _TEXTS:
         return text
     if field.kind is FieldKind.NUMBER:
-        return _number(field, text)
+        return _number(text)
     if field.kind is FieldKind.JSON:
         return read_json(text)
     if text not in field.choices:
@@ -85,7 +85,7 @@ def _emptied(field: DraftField) -> Any:
     raise InvalidInput(f"expected a {field.kind}, got nothing")
 
 
-def _number(field: DraftField, text: str) -> int | float:
+def _number(text: str) -> int | float:
     if NUMBER.fullmatch(text.strip()):
         value: int | float = json.loads(text)
         if math.isfinite(value):
