@@ -93,6 +93,7 @@ async def _shown(
         chosen=chosen,
         proposed=await services.policies.proposed(),
         history=history[::-1],
+        held={one.subject for one in history},
         may_activate=key.role in ADMINS and not key.slices,
         note=visit.form.get("note", ""),
         drafted_from=_slice_named(visit, current),
