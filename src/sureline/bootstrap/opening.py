@@ -73,14 +73,18 @@ def open_services(
             policies=policies,
             clock=plugins.clock,
             workspace=workspace,
-            reviewers=Reviewers(
-                planted=store.planted, clock=plugins.clock, workspace=workspace, policies=policies
-            ),
+            reviewers=_reviewers(store, policies, plugins, workspace),
         ),
         desk=desk,
         waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
         workspace=workspace,
         plugins=plugins,
+    )
+
+
+def _reviewers(store: Store, policies: PolicyBook, plugins: Plugins, workspace: str) -> Reviewers:
+    return Reviewers(
+        planted=store.planted, clock=plugins.clock, workspace=workspace, policies=policies
     )
 
 
