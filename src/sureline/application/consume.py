@@ -20,7 +20,7 @@ from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
-from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.outcome import MISMATCH, Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal, Stakes
 from sureline.core.values.review import Review, ReviewKind, ReviewState
@@ -150,8 +150,6 @@ class Consumer:
 
 
 _VOID = "this approval was tried on other content and cannot be used any more"
-MISMATCH = "content_mismatch"
-"""Who is said to object where other content was to be used than what was approved."""
 
 
 def _check_item(item: Review) -> None:
