@@ -70,7 +70,7 @@ def _believed(by_name: dict[str, Signal], policy: SlicePolicy) -> float | None:
     score = None if verification is None else verification.detail.get(IF_TRUSTED)
     if verification is None or not verification.is_measured:
         return None
-    if unit_interval_fault(score) is not None or score <= FATAL_AT:
+    if score is None or unit_interval_fault(score) is not None or score <= FATAL_AT:
         return None
     return _weighted_mean({**by_name, VERIFICATION: replace(verification, value=score)}, policy)
 

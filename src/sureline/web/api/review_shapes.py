@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import ReviewKind, ReviewState
-from sureline.web.api.shapes import Comment, FindingShape, Moment, ReasonShape
+from sureline.web.api.shapes import Comment, DecisionShape, FindingShape, Moment, ReasonShape
 
 _FORBID = ConfigDict(extra="forbid", strict=True)
 
@@ -139,6 +139,15 @@ class ConsumeFields(TypedDict, total=False):
     """What the caller means to use: the SHA-256 of it as canonical JSON, in hexadecimal."""
 
     digest: Digest | None
+
+
+class ConsumedShape(DecisionShape):
+    """A decision whose approval was used by this very call; the `output` is yours to act on.
+
+    `approved` is true here whoever approved, the gate or people; `route` says which way it took.
+    """
+
+    consumed: Required[Literal[True]]
 
 
 @with_config(_FORBID)

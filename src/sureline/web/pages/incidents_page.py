@@ -9,7 +9,7 @@ from sureline.bootstrap import Services
 from sureline.core.values.incident import Incident
 from sureline.core.values.outcome import Outcome, OutcomeSource
 from sureline.core.values.recall import RecallWanted
-from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound, SurelineError
+from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound, SurelineError, UnknownSlice
 from sureline.web.access import may_see
 from sureline.web.api.incidents import close_incident
 from sureline.web.api.recalls import start_recall, wanted_of
@@ -49,10 +49,9 @@ async def close(visit: Visit) -> Reply:
 async def preview(visit: Visit) -> Reply:
     """Count and list what a recall would cover; a link that is followed changes nothing."""
     try:
-        wanted = _wanted(visit, visit.query)
+        return await _previewed(visit, _wanted(visit, visit.query))
     except (Forbidden, InvalidInput) as error:
         return await _shown(visit, error=error)
-    return await _previewed(visit, wanted)
 
 
 async def recall(visit: Visit) -> Reply:
@@ -64,6 +63,8 @@ async def recall(visit: Visit) -> Reply:
     try:
         reason = _text(visit.form, "reason", "say why; whoever reviews the items reads it")
         begun = await start_recall(visit.context.services, visit.signed_in.key, wanted, reason)
+    except UnknownSlice as error:
+        return await _shown(visit, error=error)
     except InvalidInput as error:
         return await _previewed(visit, wanted, error=error)
     return redirect(f"/incidents?begun={step(begun.id)}")

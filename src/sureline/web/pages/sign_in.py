@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sureline.application.ports.keys import ApiKey
-from sureline.errors import Forbidden, RateLimited, Unauthorized
+from sureline.errors import Forbidden, RateLimited
 from sureline.web.access import LONGEST_SECRET
 from sureline.web.pages.page import ENDED, PEOPLE, Page, Visit, redirect
 from sureline.web.reply import Reply
@@ -36,12 +36,24 @@ async def sign_in(visit: Visit) -> Reply:
     target = _own(visit.form.get("next", HOME))
     secret = visit.form.get("key", "").strip()
     key = await services.keys.find(secret) if 0 < len(secret) <= LONGEST_SECRET else None
-    if key is None or key.workspace != services.workspace or key.role not in PEOPLE:
-        error = Unauthorized("this is no key of a reviewer, an admin or an auditor")
-        return visit.html(
-            "sign_in.html.j2", status=401, error=error.message, next=target, ended=False
-        )
+    if refused := _refusal(secret, key, services.workspace):
+        return visit.html("sign_in.html.j2", status=401, error=refused, next=target, ended=False)
+    assert key is not None
     return redirect(target, _cookie(visit, key))
+
+
+def _refusal(secret: str, key: ApiKey | None, workspace: str) -> str | None:
+    """Say why nobody is signed in, None where somebody is.
+
+    Of keys that are not known, were revoked or are another workspace's it says one and the same.
+    """
+    if not secret:
+        return "enter your key: what `sureline keys create` printed when it was made"
+    if key is None or key.workspace != workspace:
+        return "this is no key of a reviewer, an admin or an auditor"
+    if key.role not in PEOPLE:
+        return "this key is an agent's: it is for programs, and opens /v1 alone; sign in with yours"
+    return None
 
 
 async def sign_out(visit: Visit) -> Reply:
