@@ -25,7 +25,8 @@ LEFT = r"""
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
     const wide = Math.max(0, ...rows.map((row) => row.cells.length));
     for (let column = 0; column < wide; column++) {
-      const cells = rows.map((row) => row.cells[column]).filter((cell) => cell && cell.tagName === "TD");
+      const all = rows.map((row) => row.cells[column]);
+      const cells = all.filter((cell) => cell && cell.tagName === "TD");
       const said = cells.map((cell) => cell.innerText.trim());
       const told = said.filter((text) => text && text !== "–" && !text.startsWith("not known"));
       if (!told.length || !told.every((text) => figure.test(text) && !date.test(text))) continue;
