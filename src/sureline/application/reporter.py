@@ -26,7 +26,7 @@ from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.recalibrate import Calibration, Recalibrator
 from sureline.application.rejected_clusters import ClusterReader
 from sureline.application.report import Curve
-from sureline.application.report_words import verdict_sentence
+from sureline.application.report_words import left_out_sentence, verdict_sentence
 from sureline.application.review.unplanted_words import unplanted_sentence
 from sureline.application.route_rates import route_rates
 from sureline.application.slice_sources import (
@@ -98,7 +98,8 @@ class Reporter:
             labels = calibration.labels[key]
             sources = await self._read(current, one, labels, days, watches.get(key), activate)
             found = await self._slice(sources, policy, labels.excluded)
-            slices.append(replace(found, unplanted=unplanted.get(key)))
+            left_out = left_out_sentence(labels.excluded, labels.off_scale)
+            slices.append(replace(found, unplanted=unplanted.get(key), left_out=left_out))
         return CalibrationReport(
             at=watched.at,
             workspace=calibration.workspace,

@@ -30,7 +30,7 @@ from sureline.web.pages.switches_on import switches_on
 from sureline.web.reply import Reply
 
 LATELY = 28
-"""Days before today whose automation counts as that of now."""
+"""Days, today among them, whose automation counts as that of now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +105,9 @@ def queue_health(counts: Sequence[QueueCount]) -> QueueHealth:
 
 
 def lately(days: Sequence[RouteDay], now: datetime) -> Rate:
-    """Return the automation of the 28 days before today."""
+    """Return the automation of the last 28 days, today among them."""
     today = day_number(now)
-    return automation([one for one in days if 0 < today - one.day <= LATELY])
+    return automation([one for one in days if 0 <= today - one.day < LATELY])
 
 
 async def standings_seen(services: Services, key: ApiKey) -> tuple[Standing, ...]:
