@@ -88,8 +88,9 @@ const offer = () => {
   approve.disabled = changed;
   edit.querySelector("kbd").hidden = !changed;
   approve.querySelector("kbd").hidden = changed;
-  if (changed) edit.dataset.key = "a";
-  else delete edit.dataset.key;
+  const [acts, rests] = changed ? [edit, approve] : [approve, edit];
+  acts.dataset.key = "a";
+  delete rests.dataset.key;
 };
 
 const keep = () => {
