@@ -72,6 +72,10 @@ _IDS = compiled(
         reviews.c.slice_key == bindparam("slice_key"),
         reviews.c.kind == literal_column("'review'"),
         reviews.c.state == bindparam("state"),
+        # What was planted beyond the end of a series would make its gaps look free.
+        ~exists().where(
+            planted.c.workspace == reviews.c.workspace, planted.c.review_id == reviews.c.id
+        ),
     )
     .order_by(reviews.c.opened_at.desc())
     .limit(bindparam("limit"))

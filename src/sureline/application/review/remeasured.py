@@ -59,7 +59,7 @@ class Remeasuring:
         )
         around = self._around(source, new_id, now)
         routing = route(assessed, self.current.policy, around)
-        if routing.route not in TO_PEOPLE:
+        if routing.route not in TO_PEOPLE or _is_sample(routing):
             return None
         made = _with_score(source, assessed, around, routing)
         return replace(
@@ -111,6 +111,11 @@ class Remeasuring:
             secret=self.secret,
             decision_id=new_id,
         )
+
+
+def _is_sample(routing: Routing) -> bool:
+    """Tell whether only a sample, and there are few, kept it from going back to its agent."""
+    return any(one.code == "reject_audit" for one in routing.reasons)
 
 
 def _with_score(

@@ -135,10 +135,10 @@ def _of_number(value: float, figures: list[Figure], pick: int) -> Iterator[Chang
     plain = f"{body}.{cents}" if cents else body
     for change in (*swapped_digits(plain, pick), *mistyped(plain, pick)):
         yield _number(value, float(change.new), change.way)
-    if abs(value) >= 100:
-        by = 10 if pick % 2 else 0.1
-        if isinstance(value, float) or by == 10 or value % 10 == 0:
-            yield _number(value, round(abs(value) * by, len(cents) + 1), "shifted_decimal")
+    for by in (10, 0.1) if abs(value) >= 100 else ():
+        moved_to = round(abs(value) * by, len(cents))
+        if math.isclose(moved_to, abs(value) * by) and (by < 1 or moved_to < 10**9):
+            yield _number(value, moved_to, "shifted_decimal")
 
 
 def _is_like(found: float, value: float) -> bool:
