@@ -91,7 +91,7 @@ def _reviewers(store: Store, policies: PolicyBook, plugins: Plugins, workspace: 
 def _labeller(store: Store, seen: Seen, currents: Currents, plugins: Plugins) -> Labeller:
     """Wire what records answers that are given outside the queue."""
     return Labeller(
-        ledger=store.ledger,
+        reviews=store.reviews,
         seen=seen,
         currents=currents,
         clock=plugins.clock,

@@ -121,7 +121,8 @@ def _new_version(item: Review, digest: str | None) -> Review:
 def undo(item: Review, by: str, now: datetime) -> Review:
     """Take back what one has said before it is handed out.
 
-    The last verdict can be taken back while it is not released; the item is one's own again then.
+    The last verdict can be taken back while it is not released; the item is one's own again then,
+    for a lease at least, whatever its deadline was: time went by while it was decided.
     Where several must approve, an approval can be taken back until the others have given theirs.
     Raises Conflict when it is too late or nothing was said, Forbidden for another's verdict.
     """
@@ -133,12 +134,16 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         raise Forbidden(f"this is the verdict of {last.by}")
     if item.released or item.release_at is None or now >= item.release_at:
         raise Conflict("the verdict has been handed out and stands")
+    if last.recorded:
+        raise Conflict("this verdict was recorded outside the queue and stays; record a rejection")
+    until = now + item.rules.lease
     return replace(
         _without(item, last),
         state=ReviewState.CLAIMED,
         claimed_by=by,
         claimed_at=last.at - timedelta(seconds=last.seconds or 0.0),
-        lease_until=now + item.rules.lease,
+        lease_until=until,
+        deadline=max(item.deadline, until),
         release_at=None,
     )
 
