@@ -14,7 +14,6 @@ from typing import Any
 from sureline.core.review.hours import deadline_at
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
-
 PAST_REJECT = "past_reject"
 """Where a known error is an output that somebody rejected, as it was."""
 
