@@ -49,12 +49,19 @@ async def _listed(visit: Visit, picks: Picks | None = None) -> Reply:
     first = await _first_view(visit, views)
     if first is not None:
         return redirect(first)
-    services, key = visit.context.services, visit.signed_in.key
+    services = visit.context.services
     filters = Filters.of(visit.query)
     visit = replace(visit, query={**visit.query, "in": filters.query})
     named = filters.find and await services.desk.store.get(services.workspace, filters.find)
     if named:
         return redirect(item_address(visit, named.id))
+    return await _page(visit, views, filters, picks)
+
+
+async def _page(
+    visit: Visit, views: Sequence[SavedView], filters: Filters, picks: Picks | None
+) -> Reply:
+    services, key = visit.context.services, visit.signed_in.key
     now, offset = services.clock.now(), visit.number("offset")
     found = await services.inbox.page(
         await wanted_of(visit, filters), filters.sought(key.name, now), limit=PAGE, offset=offset
