@@ -118,7 +118,10 @@ class PageEndpoint:
         self._pages = {page.method: page for page in pages}
         services = context.services
         self._sessions = Sessions(
-            keys=services.keys, secret=services.store.secret, workspace=services.workspace
+            keys=services.keys,
+            over=services.store.ended_sessions,
+            secret=services.store.secret,
+            workspace=services.workspace,
         )
         sign_in = context.settings.company
         self._company = (
@@ -165,7 +168,7 @@ class PageEndpoint:
         if self._company is None:
             return None, await self._sessions.read(cookie, now)
         person = self._company.person(_peer(scope), scope["headers"], now)
-        return person, self._sessions.of(person, cookie, now)
+        return person, await self._sessions.of(person, cookie, now)
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:

@@ -57,7 +57,8 @@ def _refusal(secret: str, key: ApiKey | None, workspace: str) -> str | None:
 
 
 async def sign_out(visit: Visit) -> Reply:
-    """End the session in this browser."""
+    """End the session, for whoever else holds its cookie as well."""
+    await visit.sessions.end(visit.signed_in, visit.context.services.clock.now())
     if left := visit.form.get("leaving"):  # the item in front of whoever goes
         await visit.context.services.inbox.give_back(left, visit.signed_in.key.name)
     ended = (b"set-cookie", visit.sessions.ended().encode("ascii"))

@@ -233,6 +233,12 @@ def _create_access() -> None:
         unique=("secret_hash",),
     )
     _table(
+        "ended_sessions",
+        "session text, until bigint",
+        key=("session",),
+    )
+    op.create_index("ix_ended_sessions_until", "ended_sessions", ["until"])
+    _table(
         "meta",
         "name text, value bytes",
         key=("name",),
