@@ -16,18 +16,27 @@ from sureline.adapters.storage.transaction import Transaction
 ended_sessions = Table(
     "ended_sessions",
     metadata,
+    text_column("workspace"),
     text_column("session"),
     whole_column("until"),
-    PrimaryKeyConstraint("session"),
+    PrimaryKeyConstraint("workspace", "session"),
 )
 """One row for each session that somebody ended; after `until` its cookie is worth nothing."""
 
-Index("ix_ended_sessions_until", ended_sessions.c.until)
+Index("ix_ended_sessions_until", ended_sessions.c.workspace, ended_sessions.c.until)
 
 _END = compiled(upsert(ended_sessions).on_conflict_do_nothing())
-_FORGET = compiled(delete(ended_sessions).where(ended_sessions.c.until <= bindparam("now")))
+_FORGET = compiled(
+    delete(ended_sessions).where(
+        ended_sessions.c.workspace == bindparam("workspace"),
+        ended_sessions.c.until <= bindparam("now"),
+    )
+)
 _ONE = compiled(
-    select(ended_sessions.c.until).where(ended_sessions.c.session == bindparam("session"))
+    select(ended_sessions.c.until).where(
+        ended_sessions.c.workspace == bindparam("workspace"),
+        ended_sessions.c.session == bindparam("session"),
+    )
 )
 
 
@@ -37,15 +46,15 @@ class SqlEndedSessions:
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
-    async def end(self, session: str, *, now: datetime, until: datetime) -> None:
+    async def end(self, workspace: str, session: str, *, now: datetime, until: datetime) -> None:
         """End a session, and forget those that have run out."""
 
         def write(transaction: Transaction) -> None:
-            transaction.run(_FORGET, (to_micros(now),))
-            transaction.run(_END, (session, to_micros(until)))
+            transaction.run(_FORGET, (workspace, to_micros(now)))
+            transaction.run(_END, (workspace, session, to_micros(until)))
 
         await self._database.write(write)
 
-    async def is_over(self, session: str) -> bool:
+    async def is_over(self, workspace: str, session: str) -> bool:
         """Tell whether a session was ended: one row by its key, read in place."""
-        return bool(self._database.fetch(_ONE, (session,)))
+        return bool(self._database.fetch(_ONE, (workspace, session)))

@@ -90,7 +90,7 @@ class Sessions:
 
     async def end(self, session: Session, now: datetime) -> None:
         """End a session here and in every other process on the store."""
-        await self.over.end(session.id, now=now, until=session.ends)
+        await self.over.end(self.workspace, session.id, now=now, until=session.ends)
 
     def _session(self, key: ApiKey, body: str) -> Session:
         ends = datetime.fromtimestamp(_ends(body), UTC)
@@ -103,7 +103,7 @@ class Sessions:
             return None
         if now.timestamp() >= _ends(body):
             return None
-        return None if await self.over.is_over(_named(body)) else body
+        return None if await self.over.is_over(self.workspace, _named(body)) else body
 
     def _sign(self, purpose: str, text: str) -> str:
         message = f"{purpose}\x00{text}".encode("utf-8", "surrogatepass")

@@ -234,10 +234,10 @@ def _create_access() -> None:
     )
     _table(
         "ended_sessions",
-        "session text, until bigint",
-        key=("session",),
+        "workspace text, session text, until bigint",
+        key=("workspace", "session"),
     )
-    op.create_index("ix_ended_sessions_until", "ended_sessions", ["until"])
+    op.create_index("ix_ended_sessions_until", "ended_sessions", ["workspace", "until"])
     _table(
         "meta",
         "name text, value bytes",
