@@ -172,6 +172,17 @@ def test_what_is_selected_is_approved_and_taken_back(served: Served, visitor: Vi
     assert state(served, "a") == state(served, "b") == "claimed", "as after any undo"
 
 
+def test_what_became_of_a_selection_is_told_in_every_view(served: Served, visitor: Visitor) -> None:
+    """Also where the view would lead on: to an item that has just what is searched for as its id."""
+    asked(served, "a")
+    page = visitor.get("/").text
+    visitor.post("/views", act="save", name="one", opens="1", **{"in": "slice=receipts"})
+    for view in ("find=a", ""):
+        done = visitor.post("/picked", act="approve", **{"in": view}, **picks(page, "a"))
+        assert done.status_code == 200
+        assert "of 1 approved." in done.text
+
+
 def test_each_that_is_left_is_named_with_the_reason(served: Served, visitor: Visitor) -> None:
     """One that was decided, changed, or has higher stakes holds up no other."""
     for name in ("a", "b", "c"):

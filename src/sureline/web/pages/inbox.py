@@ -35,32 +35,30 @@ PAGE = 100
 
 async def inbox(visit: Visit) -> Reply:
     """Show a page of the queue; nothing is written: a link that is followed changes nothing."""
-    return await _listed(visit)
-
-
-async def decide_picked(visit: Visit) -> Reply:
-    """Decide what was selected, and show the list with what became of each."""
-    picks = await picked(visit)
-    return await _listed(list_visit(visit), picks)
-
-
-async def _listed(visit: Visit, picks: Picks | None = None) -> Reply:
     views = await saved_views(visit)
     first = await _first_view(visit, views)
     if first is not None:
         return redirect(first)
     services = visit.context.services
     filters = Filters.of(visit.query)
-    visit = replace(visit, query={**visit.query, "in": filters.query})
     named = filters.find and await services.desk.store.get(services.workspace, filters.find)
     if named:
-        return redirect(item_address(visit, named.id))
-    return await _page(visit, views, filters, picks)
+        inside = replace(visit, query={**visit.query, "in": filters.query})
+        return redirect(item_address(inside, named.id))
+    return await _page(visit, views, filters, None)
+
+
+async def decide_picked(visit: Visit) -> Reply:
+    """Decide what was selected, and show the list with what became of each."""
+    picks = await picked(visit)
+    visit = list_visit(visit)
+    return await _page(visit, await saved_views(visit), Filters.of(visit.query), picks)
 
 
 async def _page(
     visit: Visit, views: Sequence[SavedView], filters: Filters, picks: Picks | None
 ) -> Reply:
+    visit = replace(visit, query={**visit.query, "in": filters.query})
     services, key = visit.context.services, visit.signed_in.key
     now, offset = services.clock.now(), visit.number("offset")
     found = await services.inbox.page(
