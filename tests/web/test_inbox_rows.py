@@ -173,7 +173,7 @@ def test_what_is_selected_is_approved_and_taken_back(served: Served, visitor: Vi
 
 
 def test_what_became_of_a_selection_is_told_in_every_view(served: Served, visitor: Visitor) -> None:
-    """Also where the view would lead on: to an item that has just what is searched for as its id."""
+    """Also where the view would lead on: to an item whose id is what is searched for."""
     asked(served, "a")
     page = visitor.get("/").text
     visitor.post("/views", act="save", name="one", opens="1", **{"in": "slice=receipts"})
