@@ -120,6 +120,9 @@ class Planting:
         one = self.choose(item, ordinal, partial(beside, transaction, item))
         if isinstance(one, Unplanted):
             owe(transaction, item, one.value)
+            # All labels that there are have been tried: the next look begins behind them.
+            mark = newest_label(transaction, self.workspace)
+            transaction.run(SETTLED, (mark, self.workspace, item.slice_key))
             return False
         return one is not None and self._place(transaction, item, one)
 
