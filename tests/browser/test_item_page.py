@@ -86,7 +86,7 @@ def type_an_edit(page: Any) -> None:
 def test_what_was_typed_outlives_the_session(
     served: Served, sign_in: Enter, ending: str, key: str
 ) -> None:
-    """The sign-in page says that nothing was recorded; after it all stands there as it was typed."""
+    """Signing in, one reads that nothing was recorded; after it all is there as it was typed."""
     review_id = invoice(served)
     secret = served.make_key(REVIEWER, name="ada")
     window = sign_in(secret=secret)

@@ -32,7 +32,7 @@ def holder(served: Served, review_id: str) -> Any:
 
 
 def test_a_claim_that_nobody_asked_for_is_short(served: Served, ada: Visitor, kim: Visitor) -> None:
-    """Of two reviewers, the second gets the item after two minutes, unless the first works on it."""
+    """The second reviewer gets the item after two minutes, if the first does not work on it."""
     first, second = asked(served, 1), asked(served, 2)
     ada.decide(first, "approve")
     assert holder(served, second) == ("a reviewer", "09:02:00")

@@ -160,6 +160,7 @@ def test_hostile_forms_are_answered(world: World, visitors: dict[Role, Visitor],
                 for pairs in (form.fields, rest, [*form.fields, (name, "x")], *_each(rest, name)):
                     statuses.add(sent(world, visitor, form.action, pairs))
     wanted = {"/login": 401, "/reviews/{id}/hold": 200, "/picked": 200}.get(path, 303)
+    wanted = 200 if path.endswith("/leave") else wanted
     assert wanted in statuses
 
 
