@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sureline.application.current import Currents
 from sureline.application.ports.clock import Clock
+from sureline.application.ports.ledger import StoredDecision
 from sureline.application.ports.reviews import ReviewStore
 from sureline.application.review.hearing import Hearing
 from sureline.application.review.seen import Seen
@@ -100,8 +101,8 @@ class Labeller:
             comment=answer.comment,
             edited_fields=answer.edited_fields,
         )
-        logged = json.loads(stored.body)["mode"] == Mode.LOG_ONLY
-        return await self.reviews.hear(outcome, Hearing(outcome=outcome, at_once=logged))
+        hearing = Hearing(outcome=outcome, at_once=_is_only_logged(stored))
+        return await self.reviews.hear(outcome, hearing)
 
     async def _cosmetic_fields(self, slice_key: str) -> Sequence[str]:
         """Return the fields whose edit leaves the output correct, by the current policy."""
@@ -110,3 +111,11 @@ class Labeller:
         except UnknownSlice:
             return ()  # the slice has left the policy since; then no edit is cosmetic
         return current.policy.cosmetic_fields
+
+
+def _is_only_logged(stored: StoredDecision) -> bool:
+    """Tell whether nobody acts on what is said of it; of a damaged one somebody may."""
+    try:
+        return bool(json.loads(stored.body)["mode"] == Mode.LOG_ONLY)
+    except (ValueError, KeyError, TypeError):
+        return False
