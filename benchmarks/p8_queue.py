@@ -39,6 +39,7 @@ PART = 20_000
 PAGE = 50
 SEED = 8
 INSERT, COUNT, LINE = insertion(reviews), insertion(queue_counts), insertion(review_lines)
+FOUND = 'total: "2135.0" is not in the source'
 TASK = "Extract vendor, date and total from the invoice of "
 
 
@@ -86,7 +87,9 @@ async def write_part(services: Services, part: list[Review]) -> None:
     """Write items with the lines by which they are found."""
     database = services.store.reviews._database
     words = "below_threshold forced"
-    lines = [(one.workspace, one.id, one.slice_key, TASK + one.id, words) for one in part]
+    lines = [
+        (one.workspace, one.id, one.slice_key, TASK + one.id, words, FOUND, 0.71) for one in part
+    ]
     await database.write(writing(INSERT, [row_of(one) for one in part]))
     await database.write(writing(LINE, lines))
 

@@ -66,7 +66,7 @@ def main() -> None:
         )
         with serve(Path(folder), policy=POLICY) as served:
             review_id = _fill(served)
-            for name, width in (("review-item", 1200), ("review-telephone", 390)):
+            for name, width in (("review-item", 1280), ("review-telephone", 390)):
                 window = Watched(
                     browser.new_context(viewport={"width": width, "height": 900}), served.url
                 )

@@ -16,18 +16,34 @@ class SurelineError(Exception):
     status = 500
 
     def __init__(self, message: str | None = None) -> None:
-        self.message = message or (type(self).__doc__ or "").strip()
+        self.message = message or self.title()
         super().__init__(self.message)
+
+    @classmethod
+    def title(cls) -> str:
+        """Return what every error of this class is, in one sentence."""
+        return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
 class InvalidInput(SurelineError):
-    """The input is not what was expected."""
+    """The input is not what was expected.
+
+    `faults` are sentences by field, where several are wrong.
+    """
 
     status = 422
 
-    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
-        super().__init__(f"{field}: {message}" if field and message else message)
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        faults: Mapping[str, str] | None = None,
+    ) -> None:
+        named = message and field and not message.startswith(f"{field}: ")  # raised on as it is
+        super().__init__(f"{field}: {message}" if named else message)
         self.field = field
+        self.faults = dict(faults or {})
 
 
 class UnknownSlice(InvalidInput):
@@ -89,7 +105,11 @@ class NotFound(SurelineError):
 
 
 class Conflict(SurelineError):
-    """The same id was used before with other content."""
+    """It does not fit what is there already.
+
+    Another was first, the content has changed since it was shown, or an id was used before with
+    other content; the message says which.
+    """
 
     status = 409
 

@@ -11,6 +11,7 @@ from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.label import GivenAnswer, choice, paths
 from sureline.application.review.reviewed import Reviewed
 from sureline.bootstrap import Plugins, Services, open_services
+from sureline.core.gate.acting import acting
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Decision
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
@@ -127,7 +128,7 @@ class Gate:
         answer = GivenAnswer(
             decision_id=decision_id,
             action=choice(Action, action, "action"),
-            by=by,
+            by=acting(by),
             source=choice(OutcomeSource, source, "source"),
             edited_fields=paths(edited_fields),
             anchored=anchored,

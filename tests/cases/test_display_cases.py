@@ -128,7 +128,7 @@ def test_a24_the_card_is_enough_to_decide(served: Served) -> None:
         "Stakes: <b>irreversible</b>. What is done with it cannot be undone.",
         "Action: transfer.",
         "Approving hands it to the agent, which may do transfer with it.",
-        "Rejecting stops it: nothing is handed out.",
+        "Rejecting stops it.",
         "<dt>alternatives</dt>",
     ):
         assert wanted in before, wanted
@@ -375,4 +375,5 @@ def test_a34_an_agent_draws_no_part_of_a_page(served: Served, cases: Cases) -> N
 
 
 def stylesheet(page: str) -> str:
-    return str(Elements(page).of("link")[-1]["href"])
+    links = [str(one["href"]) for one in Elements(page).of("link")]
+    return next(one for one in links if "sureline.css" in one)

@@ -31,6 +31,22 @@ def test_the_secret_alone_is_on_standard_output(run: Run) -> None:
     assert "shown" in made.stderr or "not stored" in made.stderr
 
 
+@pytest.mark.parametrize(
+    ("role", "more", "told"),
+    [
+        pytest.param("agent", [], True, id="an agent"),
+        pytest.param("agent", ["--trusted-sources"], False, id="an agent that fetches them"),
+        pytest.param("reviewer", [], False, id="a reviewer, who brings none"),
+    ],
+)
+def test_who_makes_an_agents_key_learns_that_its_sources_are_claims(
+    run: Run, role: str, more: list[str], told: bool
+) -> None:
+    """Else everything that is grounded goes to people, and nobody knows why."""
+    made = run("keys", "create", "--name", "x", "--role", role, *more)
+    assert ("--trusted-sources" in made.stderr) is told
+
+
 @pytest.mark.parametrize("name", ["ada", "Ada  B", "ADA b", "Ad\uff41 B"])
 def test_a_name_is_one_person(run: Run, name: str) -> None:
     """A second key of the same name is made; one that only reads like it is refused."""

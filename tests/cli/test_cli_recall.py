@@ -79,6 +79,41 @@ def test_what_is_missing_is_said(acting: Run, arguments: tuple[str, ...]) -> Non
     assert shown["recalled"] == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        pytest.param(
+            ("--since", "soon"),
+            "error: --since: expected a day such as 2026-03-01, or a moment, got 'soon'\n",
+            id="no day",
+        ),
+        pytest.param(
+            ("--until", "soon"),
+            "error: --until: expected a day such as 2026-03-01, or a moment, got 'soon'\n",
+            id="no day at the end",
+        ),
+        pytest.param(
+            (),
+            "error: say what to call back: a certificate, model, policy, slice or period\n",
+            id="nothing",
+        ),
+        pytest.param(("--slice", "nope"), "the policy has no slice 'nope' (it has: ", id="typo"),
+        pytest.param(
+            ("--slice", "nope", "--requeue", "--by", "Ada", "--reason", "x"),
+            "the policy has no slice 'nope' (it has: ",
+            id="typo, in earnest",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_once_and_by_its_name(
+    acting: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    """The option is named once, all filters are, and a slice that there is not is refused."""
+    done = acting("recall", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
 def test_an_incident_is_listed_and_closed(acting: Run) -> None:
     """What somebody reports opens it, a note closes it."""
     assert acting("incidents", "list").stdout == "no incident is open\n"

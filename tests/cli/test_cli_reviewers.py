@@ -46,6 +46,18 @@ def test_without_reviews_it_says_so(started: Run) -> None:
     assert "nobody has reviewed" in started("reviewers").stdout
 
 
+def test_it_says_where_nothing_could_be_planted(started: Run) -> None:
+    """Twenty items without a label among them: one belonged there, and there was nothing for it."""
+    started("review", "list")
+    for number in range(20):
+        started("decide", text=proposal(id=f"d{number}"))
+    started("review", "list")
+    (found,) = json.loads(started("reviewers", "--json").stdout)["unplanted"]
+    assert (found["slice_key"], found["reason"]) == ("invoices", "no_material")
+    assert f"invoices: {found['sentence']}" in started("reviewers").stdout
+    assert "could be planted" not in started("reviewers", "--only", "Ada").stdout
+
+
 @pytest.fixture
 def released(reviewed: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return `run` where the verdicts are released: what can be undone is in no golden set yet."""

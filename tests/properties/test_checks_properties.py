@@ -137,6 +137,22 @@ def test_a_claimed_source_never_changes_the_score(
     assert score(output, policy, (*source, own)) == score(output, policy, source)
 
 
+@given(output=OBJECTS, source=SOURCES, claimed=TEXTS, fraction=st.booleans())
+def test_what_the_score_would_be_is_the_score_with_trusted_sources(
+    output: dict[str, object], source: tuple[SourceText, ...], claimed: str, fraction: bool
+) -> None:
+    """Where it is said, it is exactly what the same sources give if they are trusted."""
+    policy = replace(LOOSE, score="fraction" if fraction else "penalties")
+    own = SourceText(ref="own", text=f"{claimed} {json.dumps(output)}", trusted=False)
+    given_ = (*source, own)
+    checked = verify(output, policy=policy, task="t", source=given_, now=NOW)
+    said = checked.signal.detail.get("if_trusted")
+    trusted = tuple(replace(one, trusted=True) for one in given_)
+    codes = {finding.code for finding in checked.findings}
+    assert (said is None) == ("claimed_source" not in codes)
+    assert said is None or said == score(output, policy, trusted)
+
+
 @given(output=OBJECTS, field=JSON_KEYS)
 def test_null_is_worth_what_a_missing_field_is(output: dict[str, object], field: str) -> None:
     """Writing null instead of leaving a field out changes nothing."""

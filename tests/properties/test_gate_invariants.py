@@ -185,6 +185,19 @@ def test_a_judge_that_breaks_never_adds_automation(
         assert automated(before) or not automated(after)
 
 
+@given(signal_sets(), policies(), surroundings(), units)
+def test_what_a_claimed_source_would_be_worth_never_automates(
+    signals: tuple[Signal, ...], policy: SlicePolicy, around: Circumstances, if_trusted: float
+) -> None:
+    """Invariant 6 for sources: it turns a rejection into a person at most, and raises no score."""
+    claimed = tuple(replace(one, detail={"if_trusted": if_trusted}) for one in signals)
+    before, after = decided(signals, None, policy, around), decided(claimed, None, policy, around)
+    assert assess(claimed, policy).value == assess(signals, policy).value
+    assert automated(after) == automated(before)
+    assert after.route in {before.route, Route.HUMAN_REQUIRED}
+    assert after.failed == before.failed
+
+
 @given(
     st.one_of(
         st.floats(),

@@ -18,7 +18,7 @@ import yaml
 from sureline.core.values.switch import Switch
 from sureline.testing import FakeModels
 from tests.web.controlled import HOSTILE, controlled, seen, signed_in
-from tests.web.served import ADMIN, AUDITOR, POLICY, REVIEWER, Served, serve
+from tests.web.served import ADMIN, AUDITOR, POLICY, REVIEWER, Served, awaited, serve
 
 PAGES = (
     "/dashboard",
@@ -100,6 +100,25 @@ def test_the_dashboard_says_what_is_known_and_what_is_not(world: Served) -> None
     assert "not known" in claims[: claims.index("</tr>")]
     assert page.count("<svg") == 1 + 2 * 5
     assert "3<small>0 claimed, 0 escalated" in page
+
+
+def test_figures_of_the_first_day_agree_and_say_what_they_leave_out(served: Served) -> None:
+    """What acted today acted lately, and drafts that count in no figure are counted out loud."""
+    served.decide()
+    for number in range(3):
+        made = served.decide(task=f"read {number}", force_human=True).json()
+        shown = served.call("GET", f"/v1/reviews/{made['id']}", REVIEWER).json()
+        body = {"action": "reject", "digest": shown["review"]["digest"]}
+        path = f"/v1/reviews/{made['id']}/decide"
+        assert served.call("POST", path, REVIEWER, json=body).status_code == 200
+    served.clock.advance(timedelta(minutes=1))
+    awaited(served.services.desk.settle())
+    with signed_in(served) as client:
+        page, slice_page = seen(client, "/dashboard"), seen(client, "/slices/invoices")
+    for text in (page, slice_page):
+        assert "1 of 4 decisions" in text
+        assert "3 of outputs that no score could have let act" in text
+    assert "no drafts were answered that count" in slice_page
 
 
 def test_a_slice_says_what_is_missing_and_what_to_do(world: Served) -> None:

@@ -14,11 +14,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from sureline.application.ports.keys import Role
 from sureline.core.review.opening import content_digest
 from sureline.web.settings import ServerSettings
 from tests.receivers import SECRET
 from tests.web.chatting import OTHER_SECRET, Chat, chatting
-from tests.web.served import AGENT, REVIEWER
+from tests.web.served import AGENT, AUDITOR, REVIEWER
 
 
 @pytest.fixture(autouse=True)
@@ -365,7 +366,7 @@ def test_a_name_that_only_reads_like_a_keys_says_nothing(chat: Chat) -> None:
 def test_nobody_gets_more_by_a_chat_than_by_their_keys(chat: Chat) -> None:
     """A key that is bound to slices binds its person in the chat; one that is revoked ends them.
 
-    An agent's key of the same name changes nothing.
+    An agent's key of the same name adds nothing to that.
     """
     keys, clock = chat.served.services.keys, chat.served.clock
     chat.served.make_key(AGENT, name="Ada")
@@ -381,6 +382,21 @@ def test_nobody_gets_more_by_a_chat_than_by_their_keys(chat: Chat) -> None:
             asyncio.run(keys.revoke("default", one.id, clock.now()))
     ended = chat.say({**chat.item("Later."), "action": "approve", "reviewer": "U1"})
     assert (ended.status_code, "were revoked" in ended.json()["detail"]) == (403, True)
+
+
+@pytest.mark.parametrize("slices", [(), ("replies",), ("invoices",)], ids=["all", "own", "other"])
+@pytest.mark.parametrize("role", [AUDITOR, AGENT])
+def test_who_may_not_decide_by_key_does_not_by_chat(
+    chat: Chat, role: Role, slices: tuple[str, ...]
+) -> None:
+    """Somebody with an auditor's or an agent's key alone says nothing; a reviewer's lets them."""
+    chat.served.make_key(role, name="Ada", slices=slices)
+    said = {**chat.item(), "action": "approve", "reviewer": "U1"}
+    refused = chat.say(said)
+    assert (refused.status_code, "decide nothing" in refused.json()["detail"]) == (403, True)
+    assert chat.state(said["review_id"])["state"] == "pending"
+    chat.served.make_key(REVIEWER, name="Ada")
+    assert chat.say(said).status_code == 200
 
 
 def test_a_large_body_is_refused_before_it_is_complete(chat: Chat) -> None:

@@ -135,8 +135,10 @@ def test_a_search_says_where_it_ended(
         asked(served, f"a{number}", "find me" if number == 3 else "another")
     page = visitor.get("/?find=find+me").text
     assert listed(page) == []
-    assert "The search looked at the first" in page
-    assert "The search looked at" not in visitor.get("/").text
+    assert "Nothing among the first" in page
+    assert "those after them were not looked at" in page
+    assert "The search looked at the first" in visitor.get("/?find=another").text
+    assert "looked at" not in visitor.get("/").text
 
 
 # Filters

@@ -171,7 +171,7 @@ def test_the_page_says_what_a_verdict_does(served: Served, given: Any, said: str
     effect = re.search(r'<p id="effect">(.*?)</p>', page)
     assert effect is not None
     assert said in effect[1]
-    assert "taken back for 10\N{NO-BREAK SPACE}s" in effect[1]
+    assert "Undo: 10\N{NO-BREAK SPACE}s" in effect[1]
     assert page.count('aria-describedby="effect"') == 2
 
 

@@ -76,6 +76,24 @@ def test_a_stream_begins_with_the_counts_and_tells_each_change(served: Served) -
         assert "<b>2</b>" in until(lines, lambda line: "</li>" in line)[-1]
 
 
+def test_what_others_do_shows_in_no_beat(tmp_path: Path) -> None:
+    """Whoever may not see a slice does not see either when its counts move."""
+    settings = replace(QUICK, beat_seconds=3600.0)
+    with serve(tmp_path, settings) as served:
+        secret = served.make_key(REVIEWER, name="Bo", slices=("invoices",))
+        whole, bound = Visitor(served), Visitor(served, secret=secret)
+        asked(served, "invoices")
+        with watching(whole) as all_lines, watching(bound) as lines:
+            until(lines, lambda line: "<b>1</b>" in line)
+            for _ in range(2):
+                asked(served)
+                until(all_lines, lambda line: "replies" in line)
+            asked(served, "invoices")
+            told = until(lines, lambda line: "<b>2</b>" in line)
+    assert ": beat" not in told
+    assert told.count("event: counts") == 1
+
+
 async def _decide(services: Services) -> None:
     from sureline.application.intake import read_proposal
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from sureline.core.values.review import Verdict
@@ -112,9 +113,15 @@ def test_what_is_anchored_is_what_was_in_sight(first: Served) -> None:
 
 def test_an_outcome_of_a_reviewer_is_blind_after_their_own_answer_only(first: Served) -> None:
     """Elsewhere a reviewer's word does not make it blind: this server has shown the output."""
-    plain, answered = asked(first), asked(first)
+    plain, answered, in_sight = asked(first), asked(first), first.decide(force_human=True)
     act(first, answered, "answer", answer="Yes, dear Ada.")
-    for review_id, expected in ((plain, True), (answered, False)):
+
+    def made(review_id: str) -> httpx.Response:
         body = {"decision_id": review_id, "action": "approve", "anchored": False}
-        made = first.call("POST", "/v1/outcomes", REVIEWER, json=body)
-        assert (made.status_code, made.json()["anchored"]) == (201, expected)
+        return first.call("POST", "/v1/outcomes", REVIEWER, json=body)
+
+    for review_id, expected in ((answered, False), (in_sight.json()["id"], True)):
+        done = made(review_id)
+        assert (done.status_code, done.json()["anchored"]) == (201, expected)
+    refused = made(plain)
+    assert (refused.status_code, "say what is right first" in refused.text) == (409, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import jsonschema_rs
 import pytest
 
 from sureline.application.ports.keys import Role
+from sureline.errors import SurelineError
+from sureline.web.problems import code_of
 from tests.web.served import ADMIN, REVIEWER, Served, serve
 
 
@@ -111,3 +114,27 @@ def test_the_reference_lists_what_is_served(described: dict[str, Any]) -> None:
     for operation, roles in served.items():
         who = {"all": sorted(Role), "anybody": [], "whoever signs": []}.get(rows[operation])
         assert roles == (sorted(rows[operation].split(", ")) if who is None else who), operation
+
+
+NEVER_ANSWERED = {"not_all_decided", "delivery_failed", "port_taken"}
+"""Errors of the library, of the outbox and of starting, which no request ends in."""
+
+
+def _kinds(of: type[SurelineError]) -> Iterator[type[SurelineError]]:
+    for kind in of.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
+
+
+def test_the_reference_lists_every_code() -> None:
+    """docs/reference/http.md names the code of each error that a request can end in, by status."""
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text("utf-8")
+    rows = {line[2:5]: line for line in page.splitlines() if line[2:5].isdigit()}
+    kinds = [kind for kind in _kinds(SurelineError) if kind.__module__.startswith("sureline.")]
+    codes = {(code_of(kind.__new__(kind)), str(kind.status)) for kind in kinds}
+    missing = {
+        code
+        for code, status in codes
+        if code not in NEVER_ANSWERED | {"unreadable_body"} and f"`{code}`" not in rows[status]
+    }
+    assert not missing

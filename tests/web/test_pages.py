@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.web.browsing import Visitor, value_of
-from tests.web.served import ADMIN, AGENT, AUDITOR, POLICY, REVIEWER, Served, serve
+from tests.web.served import ADMIN, AGENT, AUDITOR, POLICY, REVIEWER, Served, awaited, serve
 
 FORM = "application/x-www-form-urlencoded"
 HTML = {"accept": "text/html"}
@@ -84,12 +84,45 @@ def test_signing_in_never_leads_elsewhere(served: Served, target: str) -> None:
 
 @pytest.mark.parametrize("key", ["", "wrong", "x" * 5000, "\u202e", "agent"])
 def test_a_wrong_key_does_not_sign_in(served: Served, key: str) -> None:
-    """An unknown key and an agent's get the same answer, and it does not repeat them."""
+    """Neither an unknown key nor an agent's opens anything, and the page does not repeat it."""
     secret = served.keys[AGENT] if key == "agent" else key
     answer = httpx.post(f"{served.url}/login", data={"key": secret}, headers=HTML)
     assert answer.status_code == 401
     assert "set-cookie" not in answer.headers
     assert not secret or secret not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        pytest.param("", "enter your key", id="nothing"),
+        pytest.param(" ", "enter your key", id="a space"),
+        pytest.param("agent", "an agent&#39;s", id="an agent's"),
+        pytest.param("guess", "no key of a reviewer", id="a guess"),
+        pytest.param("revoked", "no key of a reviewer", id="one that was revoked"),
+        pytest.param("foreign", "no key of a reviewer", id="another workspace's agent"),
+    ],
+)
+def test_the_form_says_what_is_wrong_with_a_key(served: Served, secret: str, said: str) -> None:
+    """Nothing and an agent's key have words of their own; of others nothing can be found out."""
+    keys = {
+        "agent": lambda: served.keys[AGENT],
+        "foreign": lambda: served.make_key(AGENT, workspace="other"),
+        "revoked": lambda: revoked(served),
+    }
+    given = keys[secret]() if secret in keys else secret
+    answer = httpx.post(f"{served.url}/login", data={"key": given}, headers=HTML)
+    assert answer.status_code == 401
+    assert said in answer.text
+
+
+def revoked(served: Served) -> str:
+    """Return the secret of an agent's key that was revoked."""
+    secret = served.make_key(AGENT, name="gone")
+    for one in awaited(served.services.keys.all("default")):
+        if one.name == "gone":
+            awaited(served.services.keys.revoke("default", one.id, served.clock.now()))
+    return secret
 
 
 def test_guessing_is_slowed(served: Served) -> None:
@@ -233,7 +266,7 @@ def test_after_a_verdict_the_next_item_opens_and_the_last_can_be_taken_back(
     assert done.headers["location"] == f"/reviews/{second}?done={first}"
     page = visitor.get(done.headers["location"]).text
     assert f"You have approved {first}." in page
-    assert "It stands at 09:00:10 UTC" in page
+    assert 'It is final in <b data-left="10">10\N{NO-BREAK SPACE}s</b> (09:00:10 UTC).' in page
     assert state(served, second)["claimed_by"] == "a reviewer"
     back = visitor.post(f"/reviews/{first}", act="undo", leaving=second)
     assert back.headers["location"] == f"/reviews/{first}"

@@ -31,15 +31,44 @@ slices:
     prose: [{{max_length: 20, penalty: 0.3}}]
     review: {{honeypots: 0.5, double_review: 0}}
     hypothesis: {{auto: 0.85, allow_uncertified: true, starts: {MOMENT.date()}}}
+  invoices:
+    mode: route
+    weights: {{verification: 1}}
+    output:
+      json_schema: {{type: object, required: [zone, total]}}
+    review: {{honeypots: 0.5, double_review: 0}}
 """
+
+
+def an_order(number: int) -> dict[str, Any]:
+    return {
+        "slice_key": "orders",
+        "task": f"What does order {number} cost?",
+        "output": f"Order {number} costs {1000 + number} euros.",
+    }
+
+
+def an_invoice(number: int) -> dict[str, Any]:
+    """One that its caller numbers, that a person has to decide, and whose keys are in no order."""
+    return {
+        "slice_key": "invoices",
+        "task": "Read the invoice.",
+        "source": f"Net {900.5 + number}, VAT 100.0, total {1000.5 + number}.",
+        "output": {"zone": "EU", "total": 1000.5 + number},
+        "force_human": True,
+        "id": f"inv-{number}",
+    }
+
+
 Ask = Callable[["Reviewing", str], httpx.Response]
 
 
 class Reviewing:
     """A reviewer with a key and a browser, and a queue with planted items in it."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Served, given: Callable[[int], dict[str, Any]]) -> None:
         self.served = served
+        self.given = given
         self.page = Visitor(served)
         self._count = 0
 
@@ -51,11 +80,7 @@ class Reviewing:
         for _ in range(count):
             self._count += 1
             self.served.clock.advance(timedelta(seconds=1))
-            made = self.served.decide(
-                slice_key="orders",
-                task=f"What does order {self._count} cost?",
-                output=f"Order {self._count} costs {1000 + self._count} euros.",
-            ).json()
+            made = self.served.decide(**self.given(self._count)).json()
             assert made["review_id"] is not None
             found.append(str(made["id"]))
         return found
@@ -86,10 +111,10 @@ class Reviewing:
         awaited(self.served.services.desk.settle())
 
 
-@pytest.fixture
-def reviewing(tmp_path: Path) -> Iterator[Reviewing]:
+@pytest.fixture(params=[an_order, an_invoice], ids=["prose", "invoices"])
+def reviewing(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Reviewing]:
     with serve(tmp_path, policy=POLICY) as served:
-        one = Reviewing(served)
+        one = Reviewing(served, request.param)
         one.sweep()
         for number, review_id in enumerate(one.submit(8)):
             by = ADMIN if number % 2 else REVIEWER
@@ -219,6 +244,8 @@ def _shape(value: Any, name: str = "") -> Any:
 
 
 def _plain(text: str) -> str:
+    # What of an output stands in its sources hangs on its content, as with any other item.
+    text = re.sub(r'</?mark[^>]*>|<p class="aside" data-stands>.*?</p>', "", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", text)
     text = re.sub(r"\b[0-9a-f]{16,64}\b", "DIGEST", text)
     text = re.sub(r"\d+(\.\d+)?", "1", text)

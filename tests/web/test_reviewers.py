@@ -160,3 +160,21 @@ def test_figures_of_single_people_end_after_ninety_days(tmp_path: Path) -> None:
         served.clock.advance(timedelta(days=91))
         assert served.call("GET", "/v1/reviewers", ADMIN).json()["reviewers"] == []
         assert awaited(served.services.reviewers.everybody()).reviewers == ()
+
+
+def test_the_lead_is_told_where_nothing_could_be_planted(tmp_path: Path) -> None:
+    """A slice without labels has nothing to make a known error of: page and answer say why."""
+    with serve(tmp_path, policy=POLICY, change=PinnedSampling().pin) as served:
+        agent = Holder(served, "agent", AGENT)
+        released(served)
+        for number in range(4):
+            agent.submit("letters", f"Order {number} costs {1000 + number} euros.")
+        released(served)
+        (found,) = served.call("GET", "/v1/reviewers", ADMIN).json()["unplanted"]
+        assert (found["slice_key"], found["reason"]) == ("letters", "no_material")
+        page = Visitor(served, secret=served.keys[ADMIN]).get("/reviewers")
+        assert found["sentence"] in page.text
+        reviewer = served.call("GET", "/v1/reviewers", REVIEWER)
+        assert reviewer.json()["unplanted"] == []
+        own = Visitor(served, secret=served.keys[REVIEWER]).get("/reviewers")
+        assert "could be planted" not in own.text

@@ -40,7 +40,9 @@ def test_an_item_is_taken_shown_decided_and_handed_out(served: Served) -> None:
     assert served.call("GET", path).json()["state"] == "pending"
     served.clock.advance(timedelta(seconds=10))
     assert served.call("GET", path).json()["outcome"]["action"] == "approve"
-    assert served.call("POST", f"/v1/decisions/{review_id}/consume").status_code == 200
+    used = served.call("POST", f"/v1/decisions/{review_id}/consume")
+    assert (used.status_code, used.json()["approved"], used.json()["consumed"]) == (200, True, True)
+    assert served.call("GET", f"/v1/decisions/{review_id}").json()["approved"] is False
     assert served.call("POST", f"/v1/decisions/{review_id}/consume").status_code == 409
 
 
@@ -51,6 +53,7 @@ def test_of_two_reviewers_one_is_told(served: Served) -> None:
     late = act(served, review_id, "claim", ADMIN)
     assert late.status_code == 409
     assert "claimed by a reviewer" in late.json()["detail"]
+    assert late.json()["title"] == "It does not fit what is there already"
     act(served, review_id, "decide", action="reject", digest=digest)
     late = act(served, review_id, "decide", ADMIN, action="approve", digest=digest)
     assert late.status_code == 409

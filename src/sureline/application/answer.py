@@ -16,7 +16,8 @@ from sureline.core.review.opening import opened_review
 from sureline.core.statistics.bins import score_bin
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Decision, Route
-from sureline.core.values.review import ReviewRules
+from sureline.core.values.review import Review, ReviewRules
+from sureline.core.values.review_line import ReviewLine
 from sureline.core.values.stratum import Stratum
 from sureline.errors import Conflict
 
@@ -107,6 +108,18 @@ def _rules(case: Case) -> ReviewRules:
 _NO_REVIEW = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})
 
 
+def _line(review: Review, task: str, decision: Decision) -> ReviewLine:
+    """Return what the list says of the item that a decision opens."""
+    said = (found for signal in decision.signals for found in signal.findings)
+    return line_of(
+        review,
+        task,
+        (reason.code for reason in decision.reasons),
+        findings=(*decision.feedback, *said),
+        confidence=decision.confidence,
+    )
+
+
 def record_of(
     decision: Decision,
     case: Case,
@@ -120,7 +133,6 @@ def record_of(
     review = opened_review(
         decision, _rules(case), submitted_by=case.proposal.submitted_by, now=case.opened_at
     )
-    codes = [reason.code for reason in decision.reasons]
     return DecisionRecord(
         id=decision.id,
         workspace=decision.workspace,
@@ -148,6 +160,6 @@ def record_of(
         vector=measured.vector,
         model_id=measured.model_id,
         review=review,
-        review_line=None if review is None else line_of(review, case.proposal.task, codes),
+        review_line=None if review is None else _line(review, case.proposal.task, decision),
         retry_of=case.proposal.retry_of,
     )

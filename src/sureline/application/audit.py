@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from sureline.application.label import GivenAnswer, Labeller
+from sureline.application.own_proposal import check_not_own
 from sureline.application.ports.audits import DueAudit
 from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.review.seen import Seen
@@ -81,14 +82,16 @@ class Auditor:
         """Record an auditor's label; `anchored` says that the output was seen before judging.
 
         Raises NotFound, and InvalidInput for a decision that was not drawn: picking what to audit
-        would make the sample worthless.
+        would make the sample worthless. Raises Forbidden for whoever calls their own output right.
         """
-        await self._drawn(decision_id)
+        stored = await self._drawn(decision_id)
+        action = Action.APPROVE if correct else Action.REJECT
+        check_not_own(stored, by, action)
         return await self.labeller.record(
             self.workspace,
             GivenAnswer(
                 decision_id=decision_id,
-                action=Action.APPROVE if correct else Action.REJECT,
+                action=action,
                 by=by,
                 source=OutcomeSource.AUDIT,
                 anchored=anchored,

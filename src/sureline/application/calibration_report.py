@@ -75,7 +75,8 @@ class SliceReport:
     people's answers to drafts; `reviewed` is what these amount to where people miss errors,
     `precision` that of what acts or could act alone, with and without the errors that are missed;
     `labels` counts by origin. `opinions` is what the labels say of judges and evaluators. `watch`
-    is None where nobody watched.
+    is None where nobody watched. `unplanted` says why no error could be planted where one belonged,
+    `left_out` how many labels the slice has besides those that count, None for none.
     """
 
     slice_key: str
@@ -106,11 +107,14 @@ class SliceReport:
     clusters: RejectedClusters
     opinions: tuple[OpinionFacts, ...]
     watch: SliceWatch | None
+    unplanted: str | None = None
+    left_out: str | None = None
 
     @property
     def reviewed_sentence(self) -> str:
         """Return what people's answers state, and what they amount to."""
-        return reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
+        said = reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
+        return " ".join(one for one in (said, self.left_out, self.unplanted) if one)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

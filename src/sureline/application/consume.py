@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,9 +18,10 @@ from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.seen import Seen
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.stakes import settle_stakes
+from sureline.core.review.elsewhere import last_word
 from sureline.core.review.opening import content_digest
 from sureline.core.values.decision import Route
-from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.outcome import MISMATCH, Action, Outcome, OutcomeSource
 from sureline.core.values.policy import Mode
 from sureline.core.values.proposal import Proposal, Stakes
 from sureline.core.values.review import Review, ReviewKind, ReviewState
@@ -86,7 +87,7 @@ class Consumer:
         age = now - stored.created_at
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")
-        said = _last_word(await self.ledger.outcomes(stored.workspace, stored.id))
+        said = last_word(await self.ledger.outcomes(stored.workspace, stored.id))
         if said is not None and said.by == MISMATCH:
             raise Refused(_VOID)
         if said is not None and said.action is not Action.APPROVE:
@@ -110,7 +111,7 @@ class Consumer:
         item = await self.desk.store.get(stored.workspace, stored.id)
         if item is not None and item.kind is ReviewKind.REVIEW:
             _check_item(item)
-        last = _last_word(await self.seen.outcomes(stored.workspace, stored.id))
+        last = last_word(await self.seen.outcomes(stored.workspace, stored.id), item)
         if last is None:
             raise Refused("no person has approved this output")
         if last.action is Action.EXPIRED:
@@ -150,8 +151,6 @@ class Consumer:
 
 
 _VOID = "this approval was tried on other content and cannot be used any more"
-MISMATCH = "content_mismatch"
-"""Who is said to object where other content was to be used than what was approved."""
 
 
 def _check_item(item: Review) -> None:
@@ -169,21 +168,6 @@ def _check_item(item: Review) -> None:
         raise Refused("another attempt took the place of this output")
     if item.rules.approvals > 1 and len(item.approvals) < item.rules.approvals:
         raise Refused(f"{item.rules.approvals} people must approve this output, in the queue")
-
-
-_RELEASING = frozenset({OutcomeSource.REVIEW, OutcomeSource.AUDIT})
-"""Whose approval releases an output; an imported label does not."""
-
-
-def _last_word(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """Return the newest answer that counts: any objection, and a reviewer's or auditor's yes."""
-    said = [
-        outcome
-        for outcome in outcomes
-        if outcome.action is not Action.SKIP
-        and (outcome.action is not Action.APPROVE or outcome.source in _RELEASING)
-    ]
-    return said[-1] if said else None
 
 
 def _answers(

@@ -42,7 +42,7 @@ def encode_body(decision: Decision) -> bytes:
             "threshold": decision.threshold,
             "certificate": decision.certificate,
             "uncertified": decision.uncertified,
-            "signals": {signal.name: _signal_json(signal) for signal in decision.signals},
+            "signals": {signal.name: signal_json(signal) for signal in decision.signals},
             "audit": decision.audit,
             "mode": decision.mode,
             "would_route": decision.would_route,
@@ -67,9 +67,9 @@ def encode_answer(decision: Decision) -> bytes:
     """
     answer: dict[str, Any] = {
         "output": decision.output,
-        "feedback": [_finding_json(finding) for finding in decision.feedback],
+        "feedback": [finding_json(finding) for finding in decision.feedback],
     }
-    findings = {one.name: [_finding_json(f) for f in one.findings] for one in decision.signals}
+    findings = {one.name: [finding_json(f) for f in one.findings] for one in decision.signals}
     if any(findings.values()):
         answer["findings"] = {name: said for name, said in findings.items() if said}
     if _has_big_integer(decision.output):
@@ -132,7 +132,8 @@ def decode(response: bytes) -> Decision:
     )
 
 
-def _signal_json(signal: Signal) -> dict[str, Any]:
+def signal_json(signal: Signal) -> dict[str, Any]:
+    """Return a signal as JSON values, without its findings."""
     return {
         "state": signal.state,
         "value": signal.value,
@@ -174,7 +175,8 @@ def _signal(name: str, entry: dict[str, Any], findings: Sequence[dict[str, Any]]
     )
 
 
-def _finding_json(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON values; its penalty is in [0, 1]."""
     return {
         "code": finding.code,
         # What a model wrote may hold half a character, which no store can keep.

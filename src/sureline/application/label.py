@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,10 +10,13 @@ from typing import TypeVar
 
 from sureline.application.current import Currents
 from sureline.application.ports.clock import Clock
-from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.ledger import StoredDecision
+from sureline.application.ports.reviews import ReviewStore
+from sureline.application.review.hearing import Hearing
 from sureline.application.review.seen import Seen
 from sureline.core.learning.labels import label_of
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.policy import Mode
 from sureline.errors import InvalidInput, NotFound, UnknownSlice
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -54,6 +58,8 @@ class GivenAnswer:
     def __post_init__(self) -> None:
         if self.edited_fields and self.action is not Action.EDIT:
             raise InvalidInput("only an edit has edited fields", field="edited_fields")
+        if self.action is Action.EXPIRED:
+            raise InvalidInput("only time lets an item expire; nobody can say so", field="action")
         if not self.by.strip():
             raise InvalidInput("say who answered", field="by")
 
@@ -65,15 +71,23 @@ class Labeller:
     What is said of a planted item is taken like any other's, and is no label.
     """
 
-    ledger: Ledger
+    reviews: ReviewStore
     seen: Seen
     currents: Currents
     clock: Clock
     new_id: Callable[[], str]
 
     async def record(self, workspace: str, answer: GivenAnswer) -> Outcome:
-        """Append an outcome to a decision. Raises NotFound and Conflict."""
-        cosmetic = await self._cosmetic_fields(workspace, answer.decision_id)
+        """Append an outcome to a decision, and return it as it counts.
+
+        A reviewer's answer about what waits in the queue is their verdict there, by the queue's
+        rules; what a slice only logs is not acted on, so that it is released as it comes. Raises
+        NotFound, Conflict and Forbidden.
+        """
+        stored = await self.seen.decision(workspace, answer.decision_id)
+        if stored is None:
+            raise NotFound(f"there is no decision {answer.decision_id!r}")
+        cosmetic = await self._cosmetic_fields(stored.slice_key)
         outcome = Outcome(
             id=answer.id or self.new_id(),
             workspace=workspace,
@@ -87,16 +101,21 @@ class Labeller:
             comment=answer.comment,
             edited_fields=answer.edited_fields,
         )
-        await self.ledger.record_outcome(outcome)
-        return outcome
+        hearing = Hearing(outcome=outcome, at_once=_is_only_logged(stored))
+        return await self.reviews.hear(outcome, hearing)
 
-    async def _cosmetic_fields(self, workspace: str, decision_id: str) -> Sequence[str]:
+    async def _cosmetic_fields(self, slice_key: str) -> Sequence[str]:
         """Return the fields whose edit leaves the output correct, by the current policy."""
-        stored = await self.seen.decision(workspace, decision_id)
-        if stored is None:
-            raise NotFound(f"there is no decision {decision_id!r}")
         try:
-            current = await self.currents.latest(stored.slice_key)
+            current = await self.currents.latest(slice_key)
         except UnknownSlice:
             return ()  # the slice has left the policy since; then no edit is cosmetic
         return current.policy.cosmetic_fields
+
+
+def _is_only_logged(stored: StoredDecision) -> bool:
+    """Tell whether nobody acts on what is said of it; of a damaged one somebody may."""
+    try:
+        return bool(json.loads(stored.body)["mode"] == Mode.LOG_ONLY)
+    except (ValueError, KeyError, TypeError):
+        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -38,6 +38,7 @@ KINDS = (
 DAYS = 7
 """Days before and after a change whose rates are compared."""
 _SLICE = "slice:"
+GLOBAL = "global"
 
 
 class Change(StrEnum):
@@ -69,6 +70,12 @@ class Change(StrEnum):
     """An incident was closed."""
     RECALL = "recall"
     """What acted alone was called back."""
+
+
+_OF_ALL = frozenset(
+    {Change.POLICY, Change.CALIBRATION, Change.REBUILD, Change.REEMBEDDED, Change.MODEL}
+)
+"""Changes that bear on every slice; a switch does if its scope is everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +117,18 @@ class Logbook:
     registry: Registry
     workspace: str
 
-    async def entries(self, since: datetime | None = None) -> Sequence[Entry]:
-        """Return the changes at or after `since`, oldest first."""
-        days = await self.ledger.route_days(self.workspace)
+    async def entries(
+        self, since: datetime | None = None, *, slices: Collection[str] = ()
+    ) -> Sequence[Entry]:
+        """Return the changes at or after `since`, oldest first.
+
+        With `slices` only what concerns those or everything, and with the rates of those alone.
+        """
+        days = [
+            one
+            for one in await self.ledger.route_days(self.workspace)
+            if not slices or one.slice_key in slices
+        ]
         found = [
             Entry(
                 at=one.at,
@@ -125,7 +141,7 @@ class Logbook:
                 after=_rate(days, one, 1, DAYS),
             )
             for one in await self._acts()
-            if since is None or one.at >= since
+            if (since is None or one.at >= since) and (not slices or one.concerns(slices))
         ]
         return sorted(found, key=lambda entry: entry.at)
 
@@ -158,6 +174,15 @@ class _Act:
     by: str
     note: str
     slice_key: str | None
+
+    def concerns(self, slices: Collection[str]) -> bool:
+        """Tell whether whoever may see these slices may see it: what names none may be of others.
+
+        A batch, a recall over several slices and an incident's end do not say whose they are.
+        """
+        if self.slice_key is not None:
+            return self.slice_key in slices
+        return self.change in _OF_ALL or self.subject == GLOBAL
 
 
 def _activation(one: Activation) -> _Act:

@@ -81,7 +81,7 @@ class Mistakes:
     """All mistakes of a slice as counts, and the highest-scored of them, at most 50.
 
     `corrections` counts how often each field was changed in the `corrected` latest edits of any
-    score.
+    score, and `noticed` in how many of these the checks had found fault with it.
     """
 
     band: ScoreBand | None
@@ -91,6 +91,7 @@ class Mistakes:
     shown: tuple[Mistake, ...]
     corrections: Mapping[str, int]
     corrected: int
+    noticed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -141,15 +142,17 @@ class MistakeReader:
             _mistake(score, past, body, edits.get(past.id) or await self._edited(past.id))
             for score, _, past, body in highest
         ]
-        changed = [fields for fields in edits.values() if fields]
+        changed = {name: fields for name, fields in edits.items() if fields}
+        noticed = [await self._faulted(name) & set(fields) for name, fields in changed.items()]
         return Mistakes(
             band=band,
             wrong=sum(count for (_, correct), count in found.weeks.items() if not correct),
             labels=found.weeks.total(),
             weeks=_weeks(found.weeks),
             shown=tuple(shown),
-            corrections=dict(Counter(name for fields in changed for name in fields)),
+            corrections=dict(Counter(name for fields in changed.values() for name in fields)),
             corrected=len(changed),
+            noticed=dict(Counter(name for fields in noticed for name in fields)),
         )
 
     async def _edited(self, decision_id: str) -> tuple[str, ...]:
@@ -160,6 +163,14 @@ class MistakeReader:
             if one.action is Action.EDIT
         ]
         return tuple(sorted(set(edits[-1].edited_fields))) if edits else ()
+
+    async def _faulted(self, decision_id: str) -> set[str]:
+        """Return the fields with which the checks found fault; none where that was erased."""
+        stored = await self.ledger.decision(self.workspace, decision_id)
+        if stored is None or stored.answer is None:
+            return set()
+        found = json.loads(stored.answer).get("feedback", ())
+        return {one["field"] for one in found if one["field"] and (one["fatal"] or one["penalty"])}
 
 
 def _mistake(

@@ -20,7 +20,7 @@ from sureline.core.review.line import line_of
 from sureline.core.review.recalled import recalled_review
 from sureline.core.values.recall import Covered, Recall, RecallWanted
 from sureline.core.values.review import Review, ReviewRules
-from sureline.errors import NotFound, StoreError, SurelineError
+from sureline.errors import NotFound, PolicyError, StoreError, SurelineError, UnknownSlice
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,11 @@ class Recaller:
     workspace: str
 
     async def preview(self, wanted: RecallWanted) -> RecallPreview:
-        """Count what a recall would cover now; memory does not grow with it."""
+        """Count what a recall would cover now; memory does not grow with it.
+
+        Raises UnknownSlice.
+        """
+        await self._check_slice(wanted)
         covered = used = recalled = unused = 0
         slices: Counter[str] = Counter()
         async for page in self._pages(wanted):
@@ -90,7 +94,9 @@ class Recaller:
         """Begin a recall; from now on no approval that it covers can be used.
 
         One of the same that is not finished is gone on with. `run` or `resume` carry it out.
+        Raises UnknownSlice.
         """
+        await self._check_slice(wanted)
         return await self.store.start(
             Recall(
                 workspace=self.workspace,
@@ -144,6 +150,21 @@ class Recaller:
         if found is None:
             raise NotFound(f"there is no recall {recall_id!r}")
         return found
+
+    async def _check_slice(self, wanted: RecallWanted) -> None:
+        """Refuse a slice that there is not: in an emergency a slip of the pen must be seen.
+
+        One that has left the policy is called back as long as something of it is covered.
+        """
+        if wanted.slice_key is None:
+            return
+        try:
+            await self.currents.latest(wanted.slice_key)
+        except UnknownSlice:
+            if not (await self.listed(wanted, after=0, limit=1)).covered:
+                raise
+        except PolicyError:
+            return  # without a policy nobody knows which slices there are
 
     async def _pages(self, wanted: RecallWanted, after: int = 0) -> AsyncIterator[RecallPage]:
         until, mark = await self.store.horizon(), after

@@ -63,5 +63,22 @@ def reviewed_sentence(found: CorrectedPrecision, *, pooled: bool = False) -> str
     )
 
 
+def left_out_sentence(excluded: int, off_scale: int) -> str | None:
+    """Say which labels of a slice count in none of its figures, None where all count.
+
+    `excluded` came from people who were shown not to look, `off_scale` are of outputs that had to
+    go to a person whatever their score.
+    """
+    said = [
+        f"{count} {what}"
+        for count, what in (
+            (off_scale, "of outputs that no score could have let act (such as `force_human`)"),
+            (excluded, "of people who were shown not to look"),
+        )
+        if count
+    ]
+    return f"Labels left out of this: {' and '.join(said)}." if said else None
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"

@@ -26,7 +26,8 @@ from sureline.application.ports.ledger import Ledger, RouteDay, ScoreCount
 from sureline.application.recalibrate import Calibration, Recalibrator
 from sureline.application.rejected_clusters import ClusterReader
 from sureline.application.report import Curve
-from sureline.application.report_words import verdict_sentence
+from sureline.application.report_words import left_out_sentence, verdict_sentence
+from sureline.application.review.unplanted_words import unplanted_sentence
 from sureline.application.route_rates import route_rates
 from sureline.application.slice_sources import (
     RECENT_WEEKS,
@@ -89,13 +90,16 @@ class Reporter:
         watches = {one.slice_key: one for one in watched.slices}
         known = held.full == calibration.id and held.staged is None
         activate = None if known else calibration.id
+        unplanted = await self._unplanted()
         slices = []
         for one in calibration.slices:
             key = one.slice_key
             current = current_of(policy, key, certificates.get(key), stored, seen)
             labels = calibration.labels[key]
             sources = await self._read(current, one, labels, days, watches.get(key), activate)
-            slices.append(await self._slice(sources, policy, labels.excluded))
+            found = await self._slice(sources, policy, labels.excluded)
+            left_out = left_out_sentence(labels.excluded, labels.off_scale)
+            slices.append(replace(found, unplanted=unplanted.get(key), left_out=left_out))
         return CalibrationReport(
             at=watched.at,
             workspace=calibration.workspace,
@@ -106,6 +110,11 @@ class Reporter:
             routes=route_rates(days),
             notes=(*model_notes(policy, seen), *STANDING_NOTES),
         )
+
+    async def _unplanted(self) -> dict[str, str]:
+        reviewers = self.recalibrator.reviewers
+        found = {} if reviewers is None else await reviewers.unplanted()
+        return {key: unplanted_sentence(why) for key, why in found.items()}
 
     async def _read(
         self,

@@ -75,6 +75,7 @@ def slice_facts(of: SliceSources, mistakes: Mistakes) -> SliceFacts:
         ),
         corrections=mistakes.corrections,
         corrected=mistakes.corrected,
+        noticed=mistakes.noticed,
         honeypots=_honeypots(of.measured.own),
         tripped=_tripped(of.watch),
         labels_missing=missing,

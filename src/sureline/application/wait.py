@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from sureline.application.ports.ledger import StoredDecision
 from sureline.application.review.desk import ReviewDesk
 from sureline.application.review.reviewed import Reviewed
 from sureline.application.review.seen import Seen
-from sureline.core.values.outcome import Action, Outcome
+from sureline.core.review.elsewhere import last_word
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.review import Review, ReviewKind
 from sureline.errors import NotFound
 
@@ -50,10 +52,11 @@ class Waiter:
 
     async def _reviewed(self, stored: StoredDecision) -> Reviewed:
         await self.desk.settle(stored.id)
-        item = await self.desk.store.get(stored.workspace, stored.id)
+        found_item = await self.desk.store.get(stored.workspace, stored.id)
+        asked = found_item is not None and found_item.kind is ReviewKind.REVIEW
+        item = found_item if asked else None
         outcomes = await self.seen.outcomes(stored.workspace, stored.id)
-        settling = [one for one in outcomes if one.action in _SETTLING]
-        outcome = settling[-1] if settling and not _is_awaited(item) else None
+        outcome = None if _is_awaited(item) else _answer(outcomes, item)
         found = Reviewed(
             decision_id=stored.id, state=None if item is None else item.state, outcome=outcome
         )
@@ -69,9 +72,21 @@ class Waiter:
 
 def _is_awaited(item: Review | None) -> bool:
     """Tell whether people have not said their last word: what one of several said is none."""
-    if item is None or item.kind is ReviewKind.AUDIT:
-        return False
-    return item.state.is_open or not item.released
+    return item is not None and (item.state.is_open or not item.released)
+
+
+def _answer(outcomes: Sequence[Outcome], item: Review | None) -> Outcome | None:
+    """Return the answer that the agent is told.
+
+    An audit's is none: who is told of it learns which of its outputs were drawn. Where people were
+    asked, no yes counts but the one that their item of the queue ended with.
+    """
+    settling = [
+        one for one in outcomes if one.action in _SETTLING and one.source is not OutcomeSource.AUDIT
+    ]
+    if item is not None:
+        return last_word(settling, item)
+    return settling[-1] if settling else None
 
 
 def _released(stored: StoredDecision, outcome: Outcome) -> Any:

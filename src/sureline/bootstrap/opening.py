@@ -73,7 +73,7 @@ def open_services(
             policies=policies,
             clock=plugins.clock,
             workspace=workspace,
-            reviewers=Reviewers(planted=store.planted, clock=plugins.clock, workspace=workspace),
+            reviewers=_reviewers(store, policies, plugins, workspace),
         ),
         desk=desk,
         waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
@@ -82,10 +82,16 @@ def open_services(
     )
 
 
+def _reviewers(store: Store, policies: PolicyBook, plugins: Plugins, workspace: str) -> Reviewers:
+    return Reviewers(
+        planted=store.planted, clock=plugins.clock, workspace=workspace, policies=policies
+    )
+
+
 def _labeller(store: Store, seen: Seen, currents: Currents, plugins: Plugins) -> Labeller:
     """Wire what records answers that are given outside the queue."""
     return Labeller(
-        ledger=store.ledger,
+        reviews=store.reviews,
         seen=seen,
         currents=currents,
         clock=plugins.clock,

@@ -146,10 +146,12 @@ class Services:
             planter=Planter(
                 planted=store.planted,
                 policies=self.policies,
+                currents=self.currents,
                 clock=self.clock,
                 secret=secret,
                 new_id=self.plugins.new_id,
                 workspace=workspace,
+                validators=self.desk.validators,
             ),
             second_looks=SecondLooks(
                 planted=store.planted,
@@ -167,7 +169,12 @@ class Services:
     @property
     def reviewers(self) -> Reviewers:
         """Return what tells how people work."""
-        return Reviewers(planted=self.store.planted, clock=self.clock, workspace=self.workspace)
+        return Reviewers(
+            planted=self.store.planted,
+            clock=self.clock,
+            workspace=self.workspace,
+            policies=self.policies,
+        )
 
     @property
     def answer_first(self) -> AnswerFirst:

@@ -13,6 +13,7 @@ from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOpt
 from sureline.cli.output import print_json, say
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 
 
 def answer(
@@ -24,12 +25,13 @@ def answer(
     as_json: JsonOption = False,
 ) -> None:
     """Say what is right, where an item asks for that first; then its output is shown."""
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> ReviewItem:
-        await services.answer_first.answer(review_id, by, own)
-        return await services.desk.show(review_id, by)
+        await services.answer_first.answer(review_id, named, own)
+        return await services.desk.show(review_id, named)
 
-    item = on_store(work, store=store, workspace=workspace)
+    item = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(item_json(item))
         return

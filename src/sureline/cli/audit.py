@@ -14,8 +14,9 @@ from sureline.application.ports.audits import DueAudit
 from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
-from sureline.cli.session import Session, on_store, session
+from sureline.cli.session import Session, check_speaker, on_store, session
 from sureline.cli.standing import Standing, labelled, standing
+from sureline.core.gate.acting import acting
 from sureline.core.values.outcome import Outcome
 from sureline.errors import InvalidInput
 
@@ -49,13 +50,15 @@ def walk_through(
         return
     if not (by or "").strip() or by is None:
         raise InvalidInput("say who audits", field="--by")
+    named = acting(by, field="--by")
     if not sys.stdin.isatty():
         raise InvalidInput(
             "single keys need a terminal; elsewhere use `sureline audit list`, `show` and `answer`"
         )
     with session(store, workspace, create=False) as opened:
+        opened.run(check_speaker(opened.services, named))
         due = opened.run(opened.services.auditor.due(slice_key))
-        answered = walk(opened, due, by=by, blind=blind, key=typer.getchar)
+        answered = walk(opened, due, by=named, blind=blind, key=typer.getchar)
         left = len(opened.run(opened.services.auditor.due(slice_key)))
     say(f"{answered} answered, {_counted(left)} still due")
 
@@ -124,14 +127,15 @@ def answer(
     """Record whether an audited output was right; that is a label."""
     if correct is None:
         raise InvalidInput("say --correct or --wrong")
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> tuple[Outcome, Standing]:
         given = await services.auditor.answer(
-            decision_id, correct=correct, by=by, anchored=not blind, comment=comment
+            decision_id, correct=correct, by=named, anchored=not blind, comment=comment
         )
         return given, standing(given, await services.ledger.outcomes(workspace, decision_id))
 
-    recorded, told = on_store(work, store=store, workspace=workspace)
+    recorded, told = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(
             {

@@ -99,13 +99,13 @@ def activate(
     With a share below 1 it is staged: it holds for that share, drawn by content, until it is
     activated again with the share 1, or taken back.
     """
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> CalibrationChange:
         found = await services.calibrations.find(calibration_id)
         return await services.calibrations.activate(found.id, by=named, note=note, share=share)
 
-    _show_change(on_store(work, store=store, workspace=workspace), as_json)
+    _show_change(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 @calibration_app.command("rollback")
@@ -117,12 +117,12 @@ def rollback(
     as_json: JsonOption = False,
 ) -> None:
     """Activate again what was active before; exit code 1 if there is nothing earlier."""
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> CalibrationChange:
         return await services.calibrations.rollback(by=named, note=note)
 
-    _show_change(on_store(work, store=store, workspace=workspace), as_json)
+    _show_change(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 def _show_change(change: CalibrationChange, as_json: bool) -> None:

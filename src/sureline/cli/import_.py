@@ -17,6 +17,7 @@ from sureline.cli.import_signals import SignalLog, import_signals
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import error_json, note, print_json, progress, say
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.errors import InvalidInput, ModelFailed
 
 CHOSEN = (
@@ -97,6 +98,7 @@ def import_(
     or importing a log that has grown, takes in only what is new. Exit code 2 if a row was
     rejected; the others are in.
     """
+    by = acting(by, field="--by")
     columns, source = _columns(maps), _label_source(label_source)
     if any(name.startswith(PREFIX) for name in columns):
         signals = MappedSignals(
@@ -118,7 +120,7 @@ def import_(
         await services.prepare(policy)
         return await _run(services, mapped, table, by, labelled)
 
-    count = on_store(work, store=store, workspace=workspace, create=True)
+    count = on_store(work, store=store, workspace=workspace, create=True, by=by)
     if labelled is Labelled.REVIEWED and "label" in columns:
         note(CHOSEN)
     _report(count, table.unit, as_json)

@@ -114,7 +114,7 @@ def import_signals(
             await services.policies.introduce(policy)
         return await _run(services, log, table)
 
-    count = on_store(work, store=store, workspace=workspace, create=True)
+    count = on_store(work, store=store, workspace=workspace, create=True, by=log.by)
     _report(count, log.rejects, as_json)
     return count.rejected
 

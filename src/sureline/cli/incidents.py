@@ -68,7 +68,7 @@ def close(
             workspace, incident_id, by=named, note=note.strip(), at=services.clock.now()
         )
 
-    closed = on_store(work, store=store, workspace=workspace)
+    closed = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(incident_json(closed))
     else:

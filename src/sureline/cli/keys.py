@@ -62,6 +62,11 @@ def create(
         return
     say(secret)
     note(f"key {key.id} ({key.role}) for {key.name}; the secret is not stored: keep it now")
+    if key.role is Role.AGENT and not key.trusted_sources:
+        note(
+            "its sources count as claimed: what stands only there goes to a person; for a program "
+            "that fetches them itself make the key with --trusted-sources"
+        )
 
 
 @keys_app.command("list")

@@ -111,7 +111,7 @@ def rebuild(
 
     Exit code 1, and nothing is changed, if the ledger itself does not hold.
     """
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> tuple[TableReport, ...]:
         chain = await services.store.ledger.verify()
@@ -121,7 +121,7 @@ def rebuild(
             workspace=workspace, by=named, at=services.clock.now()
         )
 
-    before = on_store(work, store=store, workspace=workspace)
+    before = on_store(work, store=store, workspace=workspace, by=named)
     wrong = [one for one in before if not one.ok]
     if as_json:
         print_json({"rebuilt": bool(wrong), "before": [_table_json(one) for one in before]})
@@ -170,7 +170,7 @@ def erase(
 
     The decision, its route and its figures stay, and the ledger still verifies.
     """
-    named = acting(by)
+    named = acting(by, field="--by")
     if not reason.strip():
         raise InvalidInput("must not be empty", field="reason")
 
@@ -179,7 +179,7 @@ def erase(
             workspace, decision_id, by=named, reason=reason, at=services.clock.now()
         )
 
-    erased = on_store(work, store=store, workspace=workspace)
+    erased = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json({"id": decision_id, "erased": erased})
     else:

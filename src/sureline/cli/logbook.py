@@ -48,13 +48,13 @@ def logbook(
         say("nothing has changed")
 
 
-def moment_of(text: str) -> datetime:
-    """Read a day or a moment; without a zone it is UTC. Raises InvalidInput."""
+def moment_of(text: str, *, field: str = "--since") -> datetime:
+    """Read a day or a moment; without a zone it is UTC. Raises InvalidInput naming the `field`."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"expected a day such as 2026-03-01, or a moment, got {text!r}", field="--since"
+            f"expected a day such as 2026-03-01, or a moment, got {text!r}", field=field
         ) from None
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.label import GivenAnswer
+from sureline.application.own_proposal import check_not_own
 from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, say
 from sureline.cli.session import on_store
 from sureline.cli.standing import Standing, labelled, standing
+from sureline.core.gate.acting import acting
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 
 
@@ -39,10 +41,11 @@ def outcome(
     as_json: JsonOption = False,
 ) -> None:
     """Record what a person did with an output, or what turned out later."""
+    named = acting(by, field="--by")
     answer = GivenAnswer(
         decision_id=decision_id,
         action=action,
-        by=by,
+        by=named,
         source=source,
         id=outcome_id,
         edited_fields=tuple(edited or ()),
@@ -51,10 +54,12 @@ def outcome(
     )
 
     async def work(services: Services) -> tuple[Outcome, Standing]:
+        stored = await services.seen.decision(workspace, decision_id)
+        check_not_own(stored, named, action)
         recorded = await services.labeller.record(workspace, answer)
         return recorded, standing(recorded, await services.ledger.outcomes(workspace, decision_id))
 
-    recorded, told = on_store(work, store=store, workspace=workspace)
+    recorded, told = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(_json(recorded, told))
     else:

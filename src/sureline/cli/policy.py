@@ -115,12 +115,12 @@ def propose(
     as_json: JsonOption = False,
 ) -> None:
     """Store a policy without making it current; what it newly gives to people goes there now."""
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> LoadedPolicy:
         return await services.policies.propose(file, by=named)
 
-    loaded = on_store(work, store=store, workspace=workspace, create=True)
+    loaded = on_store(work, store=store, workspace=workspace, create=True, by=named)
     if as_json:
         print_json(_loaded_json(loaded))
         return
@@ -138,7 +138,7 @@ def activate(
     as_json: JsonOption = False,
 ) -> None:
     """Make a policy current in every process; a file is proposed first."""
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> tuple[Policy, Sequence[str]]:
         book = services.policies
@@ -155,7 +155,7 @@ def activate(
         unknown = provider_warnings(after, services.plugins)
         return after, (*embedded, *unknown, *unproven)
 
-    policy, changed = on_store(work, store=store, workspace=workspace, create=True)
+    policy, changed = on_store(work, store=store, workspace=workspace, create=True, by=named)
     _note_all(changed)
     if as_json:
         print_json({"active": policy.hash, "by": named, "note": why})

@@ -36,13 +36,13 @@ def accept(
 
     It changes no routing until somebody activates it; only what it gives to people goes there now.
     """
-    named = acting(by)
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> Accepted:
         report = await services.reporter.report()
         return await services.acceptance.accept(report, slice_key, suggestion, by=named, mark=mark)
 
-    made = on_store(work, store=store, workspace=workspace)
+    made = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(accepted_json(made))
         return

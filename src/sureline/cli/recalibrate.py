@@ -58,7 +58,7 @@ def recalibrate(
         earlier = await services.recalibrator.labels_of_earlier_models(calibration)
         return calibration, earlier, await services.model_notes()
 
-    calibration, earlier, notes = on_store(work, store=store, workspace=workspace)
+    calibration, earlier, notes = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(
             {

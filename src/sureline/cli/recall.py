@@ -82,7 +82,7 @@ def recall(
         async def call_back(services: Services) -> Recall:
             return await _carried_out(services, wanted, reason=why, by=who)
 
-        _show_done(on_store(call_back, store=store, workspace=workspace), as_json)
+        _show_done(on_store(call_back, store=store, workspace=workspace, by=who), as_json)
         return
 
     async def look(services: Services) -> Looked:
@@ -101,10 +101,7 @@ async def _carried_out(services: Services, wanted: RecallWanted, *, reason: str,
 
 
 def _moment(text: str | None, option: str) -> datetime | None:
-    try:
-        return None if text is None else moment_of(text)
-    except InvalidInput as error:
-        raise InvalidInput(error.message, field=option) from None
+    return None if text is None else moment_of(text, field=option)
 
 
 def _stated(reason: str | None, by: str | None) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from sureline.cli.review_health import health
 from sureline.cli.review_list import SliceOption, list_
 from sureline.cli.review_text import item_lines
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import InvalidInput
@@ -60,11 +61,12 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show an item with all that is needed to decide."""
+    named = None if by is None else acting(by, field="--by")
 
     async def work(services: Services) -> ReviewItem:
-        return await services.desk.show(review_id, by or "")
+        return await services.desk.show(review_id, named or "")
 
-    item = on_store(work, store=store, workspace=workspace)
+    item = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json(item_json(item))
         return
@@ -85,13 +87,14 @@ def claim(
 ) -> None:
     """Take an item, so that nobody else works on it meanwhile."""
     wanted = Wanted(slices=tuple(slice_key or ()), across=bool(slice_key))
+    named = acting(by, field="--by")
 
     async def work(services: Services) -> Review | None:
         if review_id is not None:
-            return await services.desk.claim(review_id, by)
-        return await services.desk.next(by, wanted)
+            return await services.desk.claim(review_id, named)
+        return await services.desk.next(named, wanted)
 
-    found = on_store(work, store=store, workspace=workspace)
+    found = on_store(work, store=store, workspace=workspace, by=named)
     if as_json:
         print_json({"review": None if found is None else review_json(found)})
     else:
@@ -110,8 +113,9 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Release the output as it is."""
-    said = _Word(Action.APPROVE, by, digest, reason, comment)
-    _show(on_store(said.decide(review_id), store=store, workspace=workspace), as_json)
+    said = _Word(Action.APPROVE, acting(by, field="--by"), digest, reason, comment)
+    work = said.decide(review_id)
+    _show(on_store(work, store=store, workspace=workspace, by=said.by), as_json)
 
 
 @review_app.command("reject")
@@ -126,8 +130,9 @@ def reject(
     as_json: JsonOption = False,
 ) -> None:
     """Do not release the output."""
-    said = _Word(Action.REJECT, by, digest, reason, comment)
-    _show(on_store(said.decide(review_id), store=store, workspace=workspace), as_json)
+    said = _Word(Action.REJECT, acting(by, field="--by"), digest, reason, comment)
+    work = said.decide(review_id)
+    _show(on_store(work, store=store, workspace=workspace, by=said.by), as_json)
 
 
 @review_app.command("edit")
@@ -149,8 +154,9 @@ def edit(
         edited = json.loads(output)
     except ValueError as error:
         raise InvalidInput(f"expected JSON: {error}", field="--output") from None
-    said = _Word(Action.EDIT, by, digest, reason, comment, edited)
-    _show(on_store(said.decide(review_id), store=store, workspace=workspace), as_json)
+    said = _Word(Action.EDIT, acting(by, field="--by"), digest, reason, comment, edited)
+    work = said.decide(review_id)
+    _show(on_store(work, store=store, workspace=workspace, by=said.by), as_json)
 
 
 @review_app.command("skip")
@@ -163,8 +169,9 @@ def skip(
     as_json: JsonOption = False,
 ) -> None:
     """Leave an item to somebody else; it is not offered to you again."""
-    work = _on_desk(lambda desk: desk.skip(review_id, by, comment))
-    _show(on_store(work, store=store, workspace=workspace), as_json)
+    named = acting(by, field="--by")
+    work = _on_desk(lambda desk: desk.skip(review_id, named, comment))
+    _show(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 @review_app.command("escalate")
@@ -177,8 +184,9 @@ def escalate(
     as_json: JsonOption = False,
 ) -> None:
     """Hand an item a step up."""
-    work = _on_desk(lambda desk: desk.escalate(review_id, by, comment))
-    _show(on_store(work, store=store, workspace=workspace), as_json)
+    named = acting(by, field="--by")
+    work = _on_desk(lambda desk: desk.escalate(review_id, named, comment))
+    _show(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 @review_app.command("undo")
@@ -190,8 +198,9 @@ def undo(
     as_json: JsonOption = False,
 ) -> None:
     """Take your verdict back before it is handed out."""
-    work = _on_desk(lambda desk: desk.undo(review_id, by))
-    _show(on_store(work, store=store, workspace=workspace), as_json)
+    named = acting(by, field="--by")
+    work = _on_desk(lambda desk: desk.undo(review_id, named))
+    _show(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 review_app.command("bulk")(bulk)

@@ -15,6 +15,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, say
 from sureline.cli.session import on_store
+from sureline.core.gate.acting import acting
 from sureline.core.values.outcome import Action
 from sureline.errors import InvalidInput
 
@@ -44,13 +45,14 @@ def bulk(
 
     Exits with 1 if any was left.
     """
+    named = acting(by, field="--by")
     rows = _rows(sys.stdin.read() if listed == "-" else _text(Path(listed)))
 
     async def work(services: Services) -> list[RowDone]:
-        given = Bulk(desk=services.desk, action=action, by=by, reason=reason, comment=comment)
+        given = Bulk(desk=services.desk, action=action, by=named, reason=reason, comment=comment)
         return await given.do(rows)
 
-    done = on_store(work, store=store, workspace=workspace)
+    done = on_store(work, store=store, workspace=workspace, by=named)
     left = [one for one in done if one.error is not None]
     if as_json:
         print_json({"items": [row_json(one) for one in done], "done": len(done) - len(left)})

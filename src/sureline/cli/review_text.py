@@ -26,11 +26,25 @@ def item_lines(item: ReviewItem) -> Iterator[str]:
     output = item.output
     shown = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
     yield from _indented(shown)
-    for finding in item.decision.get("feedback", ()):
-        yield f"found: {finding['message']}"
+    yield from _found(item)
     for name, claim in item.claims.items():
         yield f"claimed {name}: {json.dumps(claim, ensure_ascii=False)}"
     yield f"digest: {review.digest}"
+
+
+def _found(item: ReviewItem) -> Iterator[str]:
+    """Write what the checks found; of an edit also its score, and which figures are not of it."""
+    for finding in item.decision.get("feedback", ()):
+        yield f"found: {finding['message']}"
+    if not item.is_rescored:
+        return
+    composite = item.decision["composite"]
+    yield f"score of the edit: {'none' if composite is None else format(composite, '.3f')}"
+    signals = item.decision["signals"].items()
+    if before := [name for name, one in signals if one["before_edit"]]:
+        yield f"of the output before the edit: the reasons above, {', '.join(before)}"
+    else:
+        yield "of the output before the edit: the reasons above"
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import typer
 
 from sureline.application.review.reviewer_words import WHAT_THEN, flag_reason
 from sureline.application.review.reviewers import Reviewer, ReviewersReport, reviewers_json
+from sureline.application.review.unplanted_words import unplanted_sentence
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
@@ -35,6 +36,8 @@ def reviewers(
     if as_json:
         print_json(reviewers_json(report))
         return
+    for key, why in report.unplanted.items():
+        say(f"{key}: {unplanted_sentence(why)}")
     if not report.reviewers:
         say("nobody has reviewed anything in the last 90 days")
         return

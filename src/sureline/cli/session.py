@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sureline.bootstrap import Services, open_services
 from sureline.cli.output import note
+from sureline.core.gate.acting import check_distinct
 
 Result = TypeVar("Result")
 
@@ -79,20 +80,30 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, usual)
 
 
+async def check_speaker(services: Services, by: str) -> None:
+    """Raise InvalidInput unless a name is a key's own, or one that nobody takes for a key's."""
+    keys = await services.keys.all(services.workspace)
+    check_distinct(by, [one.name for one in keys], field="--by")
+
+
 def on_store(
     work: Callable[[Services], Awaitable[Result]],
     *,
     store: str | None,
     workspace: str,
     create: bool = False,
+    by: str | None = None,
 ) -> Result:
-    """Do one piece of work on the store.
+    """Do one piece of work on the store, in the name of `by` where it is somebody's.
 
+    Raises InvalidInput for a name that only reads like a key's: that would be a second person.
     Without `create` the store must be there: a switch that is turned in a store made by a typing
     error would turn nothing.
     """
 
     async def done(services: Services) -> Result:
+        if by is not None:
+            await check_speaker(services, by)
         return await work(services)
 
     with session(store, workspace, create=create) as opened:

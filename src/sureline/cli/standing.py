@@ -28,10 +28,13 @@ class Standing:
         """Say it in words, if there is anything to say."""
         stronger, weaker = self.overridden_by, self.overrides
         if stronger is not None:
-            yield (
-                f"the label stays {_named(stronger)}: {stronger.source} counts more than "
-                f"{recorded.source}"
+            same = stronger.source.rank == recorded.source.rank
+            why = (
+                "a yes does not take the place of somebody else's no"
+                if same
+                else f"{stronger.source} counts more than {recorded.source}"
             )
+            yield f"the label stays {_named(stronger)}: {why}"
         elif weaker is not None:
             yield f"this overrides {_named(weaker)}, which stays in the ledger"
 

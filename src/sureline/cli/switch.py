@@ -48,7 +48,7 @@ def on(
         await _check_stops(services, slice_key, force=force)
         return await _set(services, scope, on=True, reason=reason, by=named)
 
-    _show(on_store(work, store=store, workspace=workspace), as_json)
+    _show(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 @switch_app.command("off")
@@ -68,7 +68,7 @@ def off(
     async def work(services: Services) -> Done:
         return await _set(services, scope, on=False, reason=reason, by=named)
 
-    _show(on_store(work, store=store, workspace=workspace), as_json)
+    _show(on_store(work, store=store, workspace=workspace, by=named), as_json)
 
 
 @switch_app.command("status")
@@ -121,7 +121,7 @@ def _check_stated(reason: str, by: str) -> str:
     """Return who turns the switch. Raises InvalidInput if that, or why, is not said."""
     if not reason.strip():
         raise InvalidInput("must not be empty", field="reason")
-    return acting(by)
+    return acting(by, field="--by")
 
 
 async def _set(services: Services, scope: str, *, on: bool, reason: str, by: str) -> Done:

@@ -30,11 +30,11 @@ def problem_of(error: SurelineError) -> Reply:
     """Return the reply to an error that was raised on purpose."""
     message = error.message
     if isinstance(error, StoreError) or error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        message = (type(error).__doc__ or "").strip()  # the message names files of this machine
+        message = error.title()  # the message names files of this machine
     return _problem(
         status=error.status,
         code=code_of(error),
-        title=(type(error).__doc__ or "").strip().rstrip("."),
+        title=error.title().rstrip("."),
         detail=message,
         field=error.field if isinstance(error, InvalidInput) else None,
         headers=_headers(error),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -26,14 +27,16 @@ from sureline.application.ports.saved_views import SavedView
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.review.honeypot import Planted, PlantedFor, planted_review
 from sureline.core.review.line import line_of
+from sureline.core.values.finding import Finding
 from sureline.core.values.review import Review, ReviewKind, ReviewRules, ReviewState
-from sureline.core.values.review_line import LONGEST_TASK, ReviewLine
+from sureline.core.values.review_line import LONGEST_FOUND, LONGEST_TASK, ReviewLine
 from sureline.errors import Conflict
 from sureline.testing import MOMENT, FixedClock
 
 WORDS = ("letter", "invoice", "Zürich", "bakery")
 CODES = ("forced", "novel", "below_threshold")
 SLICES = ("replies", "invoices", "notes")
+SAID = ("2135.0 is not in the source.", "Letter or invoice?")
 NAMES = ("ada", "kim")
 
 
@@ -73,13 +76,20 @@ def items(seed: int, workspace: str, size: int) -> list[tuple[Review, ReviewLine
             lease_until=MOMENT + timedelta(minutes=draw.choice((-5, 5))) if is_held else None,
         )
         task = " ".join(draw.sample(WORDS, 2))
-        found.append((item, line_of(item, task, draw.sample(CODES, 2))))
+        line = line_of(
+            item,
+            task,
+            draw.sample(CODES, 2),
+            findings=[Finding(code="x", message=draw.choice(SAID))],
+            confidence=draw.choice((None, 0.0, 0.5, 1.0)),
+        )
+        found.append((item, line))
     return found
 
 
 SOUGHT = st.builds(
     Sought,
-    text=st.sampled_from(("", "LETTER", "zürich invoice", "replies", "nowhere")),
+    text=st.sampled_from(("", "LETTER", "zürich invoice", "replies", "2135.0", "nowhere")),
     reason=st.sampled_from(("", *CODES)),
     rank=st.sampled_from((None, 0, 1, 2)),
     due_by=st.sampled_from((None, MOMENT + timedelta(hours=9))),
@@ -97,7 +107,8 @@ WANTED = st.builds(
 
 def meant(item: Review, line: ReviewLine, wanted: Wanted, sought: Sought) -> bool:
     """Say the same in the plainest way."""
-    text = f"{line.task} {item.slice_key} {item.id} {' '.join(line.reasons)}".casefold()
+    parts = (line.task, item.slice_key, item.id, " ".join(line.reasons), line.found)
+    text = "\n".join(parts).casefold()
     return (
         item.state.is_open
         and (not wanted.slices or item.slice_key in wanted.slices)
@@ -262,7 +273,37 @@ def test_the_gate_s_view_is_not_in_the_line_of_a_blind_item(blind: str) -> None:
         deadline=MOMENT,
         rules=rules,
     )
-    assert line_of(item, "a task", ["forced"]) == ReviewLine(task="a task")
+    found = [Finding(code="not_grounded", message="It is not in the source.", fatal=True)]
+    line = line_of(item, "a task", ["forced"], findings=found, confidence=0.3)
+    assert line == ReviewLine(task="a task")
+
+
+NOTE = Finding(code="note", message="A note.")
+COSTLY = Finding(code="not_grounded", message='"2135.0"  is not\nin the source.', field="total")
+
+
+@pytest.mark.parametrize(
+    ("findings", "found"),
+    [
+        ([], ""),
+        ([NOTE], "A note"),
+        ([NOTE, replace(COSTLY, penalty=300)], 'total: "2135.0" is not in the source'),
+        ([replace(COSTLY, penalty=300), replace(NOTE, fatal=True)], "A note"),
+        ([replace(NOTE, message="x" * 5_000)], "x" * LONGEST_FOUND),
+        ([replace(NOTE, message="half \ud800")], "half ?"),
+    ],
+    ids=["none", "a note", "what costs", "what is fatal", "cut", "half a character"],
+)
+def test_a_line_has_the_finding_that_matters_most(
+    services: Services, findings: list[Finding], found: str
+) -> None:
+    """It is short, on one line, comes back from the store, and its confidence with it."""
+    workspace = f"w{next(NUMBERS)}"
+    (item, _), *_ = items(1, workspace, 1)
+    line = line_of(item, "a task", ["forced"], findings=findings, confidence=0.25)
+    assert line.found == found
+    asyncio.run(fill(services, [(item, line)]))
+    assert asyncio.run(services.store.inbox.lines(workspace, [item.id]))[item.id] == line
 
 
 def test_views_are_each_person_s_own(services: Services) -> None:

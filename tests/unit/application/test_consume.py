@@ -124,14 +124,17 @@ def test_only_a_reviewer_lifts_an_objection(gate: Gate, source: str) -> None:
     ("source", "released"), [("review", True), ("import", False)], ids=["review", "import"]
 )
 def test_only_a_reviewers_approval_releases_what_people_decide(
-    gate: Gate, source: str, released: bool
+    gate: Gate, clock: FixedClock, source: str, released: bool
 ) -> None:
-    """A label that was imported is no permission to act."""
+    """A label that was imported is no permission to act; a yes is one once nobody can object."""
     decision = gate.decide_sync(
         slice_key="notes", task="pay", output={"text": "pay"}, action_class="payment"
     )
     assert not decision.approved
     gate.run(gate.record_outcome(decision.id, action="approve", by="ada", source=source))
+    with pytest.raises(Refused):
+        gate.run(gate.consume(decision.id))
+    clock.advance(timedelta(seconds=10))
     if released:
         assert gate.run(gate.consume(decision.id)).id == decision.id
     else:

@@ -60,12 +60,12 @@ def test_c01_eight_labels_are_insufficient_and_give_no_threshold() -> None:
     ("runs", "said"),
     [
         pytest.param([(0.8599650844, 58, 0)], "58 labels are too few: 1 more label without an error"
-                     " at scores >= 0.8600 would do", id="one missing"),
+                     " at scores of 0.8600 or more would do", id="one missing"),
         pytest.param([(0.999612, 57, 0)], "57 labels are too few: 2 more labels without an error"
-                     " at scores >= 0.99962 would do", id="two missing, near 1"),
+                     " at scores of 0.99962 or more would do", id="two missing, near 1"),
         pytest.param([(0.5, 1, 0)], "1 label is too few: 58 more labels", id="one label"),
         pytest.param([(0.7123456, 400, 100)], "400 labels, but no band of scores is precise enough:"
-                     " the best lower bound is 0.712 at scores >= 0.7124, and 0.95 is needed",
+                     " the best lower bound is 0.712 at scores of 0.7124 or more, and 0.95 is needed",
                      id="none precise enough"),
     ],
 )  # fmt: skip
@@ -141,7 +141,7 @@ def test_the_missing_labels_do_certify(runs: tuple) -> None:
     """Adding the missing labels, correct, at the stated score gives a certificate."""
     found = refusal(labels(*runs))
     assert found.labels_missing is not None
-    score = float(found.message.split(">= ")[1].split(" ")[0])
+    score = float(found.message.split("scores of ")[1].split(" ")[0])
     assert isinstance(result(labels(*runs, (score, found.labels_missing, 0))), Certificate)
     fewer = result(labels(*runs, (score, found.labels_missing - 1, 0)))
     assert isinstance(fewer, Uncertified)

@@ -96,6 +96,18 @@ NEW = replace(HEALTHY, held=None, proposed=None, band=Share(), labels_missing=31
             id="one field edited often",
         ),
         pytest.param(
+            {"corrections": {"total": 12}, "corrected": 12, "noticed": {"total": 12}},
+            ["as_it_should_be", "field_flagged"],
+            Advice.KEEP,
+            id="a field that the checks flag already",
+        ),
+        pytest.param(
+            {"corrections": {"total": 12}, "corrected": 12, "noticed": {"total": 9}},
+            ["as_it_should_be", "field_edited"],
+            Advice.KEEP,
+            id="a field that the checks flag too seldom",
+        ),
+        pytest.param(
             {"corrections": {"vendor": 4}, "corrected": 4},
             ["as_it_should_be"],
             Advice.KEEP,

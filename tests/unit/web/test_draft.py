@@ -107,10 +107,20 @@ def test_what_is_typed_keeps_its_type(form: dict[str, str], path: str, expected:
     ],
 )
 def test_what_is_none_of_its_type_is_refused(form: dict[str, str]) -> None:
-    """The error names the field."""
+    """The error names the field, once."""
     with pytest.raises(InvalidInput) as refused:
         edited(OUTPUT, form)
-    assert str(refused.value.field) in {"total", "currency", "paid"}
+    (path,) = refused.value.faults
+    assert f"field/{path}" in form
+    assert refused.value.message == f"{path}: {refused.value.faults[path]}"
+
+
+def test_all_that_is_wrong_is_named_at_once() -> None:
+    """One error names every field, in their order."""
+    form = {"field/total": "x", "field/paid": "y", "field/currency": '"GBP"'}
+    with pytest.raises(InvalidInput) as refused:
+        edited(OUTPUT, form)
+    assert set(refused.value.faults) == {"total", "paid", "currency"}
 
 
 def test_a_field_that_the_draft_leaves_out_can_be_added() -> None:

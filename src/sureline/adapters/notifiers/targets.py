@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from sureline.adapters.notifiers.blocking import beside
 from sureline.errors import DeliveryFailed
@@ -16,6 +16,19 @@ NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 """RFC 6052 and RFC 8215: the last 32 bits are an IPv4 address."""
 COMPATIBLE = IPv6Network("::/96")
 """RFC 4291, 2.5.5.1: deprecated, and still understood here and there."""
+NOBODYS = tuple(
+    map(
+        ip_network,
+        (
+            "::ffff:0:0:0/96",  # RFC 2765: IPv4-translated, which a translator takes for IPv4
+            "3fff::/20",  # RFC 9637: for documentation
+            "5f00::/16",  # RFC 9602: segments within one operator's network
+            "192.88.99.0/24",  # RFC 7526: relays of 6to4, withdrawn
+            "168.63.129.16/32",  # Azure's own services, seen from a machine there
+        ),
+    )
+)
+"""Addresses that Python takes for public ones, and behind which there is no public host."""
 ISATAP = {0x5EFE, 0x02005EFE}
 """RFC 5214: what stands before the IPv4 address in the last 64 bits."""
 
@@ -65,6 +78,8 @@ def is_private(text: str) -> bool:
 
 
 def _is_local(address: IPv4Address | IPv6Address) -> bool:
+    if any(address in network for network in NOBODYS):
+        return True
     if isinstance(address, IPv6Address):
         if address in COMPATIBLE:
             return True

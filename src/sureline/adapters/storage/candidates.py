@@ -43,6 +43,7 @@ class Candidate(NamedTuple):
     slice_key: str | None
     task: str | None
     reasons: str | None
+    found: str | None
 
     @property
     def urgency(self) -> tuple[Any, ...]:
@@ -65,6 +66,7 @@ _COLUMNS = (
     review_lines.c.slice_key,
     review_lines.c.task,
     review_lines.c.reasons,
+    review_lines.c.found,
 )
 _SELECT = select(*_COLUMNS).select_from(_FROM)
 _WORKSPACE = reviews.c.workspace == bindparam("workspace")

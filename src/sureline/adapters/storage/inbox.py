@@ -145,14 +145,15 @@ class _Search:
             return False
         if not self._words:
             return True
-        text = f"{one.task or ''}\n{one.slice_key or ''}\n{one.id}\n{one.reasons or ''}".casefold()
+        parts = (one.task, one.slice_key, one.id, one.reasons, one.found)
+        text = "\n".join(part or "" for part in parts).casefold()
         return all(word in text for word in self._words)
 
 
 def lines_of(fetch: Fetch, workspace: str, ids: Sequence[str]) -> dict[str, ReviewLine]:
     """Return the lines of items, by id."""
     rows = fetch(LINES, (workspace, json_list(ids)))
-    return {name: line_of_row(task, reasons) for name, task, reasons in rows}
+    return {row[0]: line_of_row(*row[1:]) for row in rows}
 
 
 def _one_by_one(fetch: Fetch, workspace: str, ids: Sequence[str]) -> Iterator[Review]:

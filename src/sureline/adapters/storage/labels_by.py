@@ -31,7 +31,11 @@ LABELS_BY = compiled(
             and_(decisions.c.stream == labels.c.stream, decisions.c.seq == labels.c.seq),
         ).join(
             outcomes,
-            and_(outcomes.c.stream == labels.c.stream, outcomes.c.seq == labels.c.mark),
+            and_(
+                outcomes.c.workspace == labels.c.workspace,
+                outcomes.c.decision_id == labels.c.decision_id,
+                outcomes.c.seq == labels.c.mark,
+            ),
         )
     )
     .where(

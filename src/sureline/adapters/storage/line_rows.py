@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import PrimaryKeyConstraint, Table, bindparam, delete, select
+from sqlalchemy import Column, Float, PrimaryKeyConstraint, Table, bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.review_rows import reviews
@@ -23,10 +23,12 @@ review_lines = Table(
     text_column("slice_key"),
     text_column("task"),
     text_column("reasons"),
+    text_column("found"),
+    Column("confidence", Float),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
 )
-"""The beginning of the task, and codes with spaces between them.
+"""The beginning of the task, codes with spaces between them, and what was found first.
 
 All that a search compares is here, under the key itself: it looks at thousands of rows, and reads
 the queue's own table for none of them.
@@ -45,9 +47,13 @@ _FORGET = compiled(
     )
 )
 LINES = compiled(
-    select(review_lines.c.id, review_lines.c.task, review_lines.c.reasons).where(
-        review_lines.c.workspace == bindparam("workspace"), review_lines.c.id.in_(LISTED)
-    )
+    select(
+        review_lines.c.id,
+        review_lines.c.task,
+        review_lines.c.reasons,
+        review_lines.c.found,
+        review_lines.c.confidence,
+    ).where(review_lines.c.workspace == bindparam("workspace"), review_lines.c.id.in_(LISTED))
 )
 
 
@@ -56,7 +62,15 @@ def put_lines(transaction: Transaction, found: Iterable[tuple[Review, ReviewLine
     transaction.run_many(
         _PUT,
         [
-            (item.workspace, item.id, item.slice_key, line.task, " ".join(line.reasons))
+            (
+                item.workspace,
+                item.id,
+                item.slice_key,
+                line.task,
+                " ".join(line.reasons),
+                line.found,
+                line.confidence,
+            )
             for item, line in found
         ],
     )
@@ -67,6 +81,11 @@ def forget_lines(transaction: Transaction, workspace: str, decision_id: str) -> 
     transaction.run(_FORGET, (workspace, workspace, decision_id))
 
 
-def line_of_row(task: Any, reasons: Any) -> ReviewLine:
+def line_of_row(task: Any, reasons: Any, found: Any, confidence: Any) -> ReviewLine:
     """Return the line of a row."""
-    return ReviewLine(task=str(task), reasons=tuple(str(reasons).split()))
+    return ReviewLine(
+        task=str(task),
+        reasons=tuple(str(reasons).split()),
+        found=str(found),
+        confidence=confidence,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -27,6 +27,8 @@ from sureline.adapters.storage.planted_rows import (
     planted_answers,
 )
 from sureline.adapters.storage.planted_step import FOLLOWED
+from sureline.adapters.storage.planting_material import ids_beside, is_taken
+from sureline.adapters.storage.planting_owed import unplanted_in
 from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
@@ -34,9 +36,10 @@ from sureline.application.ports.ledger import StoredDecision
 from sureline.application.ports.planted import Choose, GoldenCase
 from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
-from sureline.core.review.honeypot import Planted, PlantedAnswer, PlantedFor
+from sureline.core.review.honeypot import Planted, PlantedAnswer, PlantedFor, Unplanted
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome
+from sureline.core.values.review import Review
 
 _SAME_ITEM = and_(reviews.c.workspace == planted.c.workspace, reviews.c.id == planted.c.review_id)
 _ONE = compiled(
@@ -145,6 +148,18 @@ class SqlPlanted:
         if not planting.has_work(self._database.fetch):
             return 0
         return await self._database.write(planting)
+
+    async def unplanted(self, workspace: str) -> Mapping[str, Unplanted]:
+        """Return in which slices nothing could be planted, and why."""
+        return unplanted_in(self._database.fetch, workspace)
+
+    async def ids_of(self, item: Review) -> Sequence[str]:
+        """Return ids of the latest items of an item's slice."""
+        return ids_beside(self._database.fetch, item)
+
+    async def is_taken(self, workspace: str, one: str) -> bool:
+        """Tell whether a decision or an item has an id."""
+        return is_taken(self._database.fetch, workspace, one)
 
     async def open(self, planted: Planted) -> bool:
         """Plant an item; its trigger makes sure that it is one."""

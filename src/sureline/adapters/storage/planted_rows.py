@@ -79,9 +79,25 @@ planting = Table(
     whole_column("seen"),
     whole_column("opened_at"),
     text_column("review_id"),
+    text_column("why"),
+    whole_column("tried"),
     PrimaryKeyConstraint("workspace", "slice_key"),
 )
-"""How many items of a slice were walked over, and up to where; the row "" is of the workspace."""
+"""How many items of a slice were walked over, and up to where; the row "" is of the workspace.
+
+`why` says why nothing could be planted the last time, "" where something was; `tried` is the mark
+of the last label when what is owed was last tried.
+"""
+
+owed = Table(
+    "planting_owed",
+    metadata,
+    text_column("workspace"),
+    text_column("slice_key"),
+    text_column("review_id"),
+    PrimaryKeyConstraint("workspace", "slice_key", "review_id"),
+)
+"""Items behind which something belongs, and nothing could be planted when they were passed."""
 
 follow_ups = Table(
     "review_follow_ups",

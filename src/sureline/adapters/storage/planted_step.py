@@ -69,10 +69,14 @@ def keep_answers(transaction: Transaction, item: Review) -> None:
         _keep_answers(transaction, item, PlantedFor(found[0]))
 
 
-def answered_elsewhere(transaction: Transaction, item: Review) -> None:
-    """Keep what was said of a planted item that an answer from outside the queue has closed."""
+def answered_elsewhere(transaction: Transaction, item: Review, *, released: bool = True) -> None:
+    """Keep what was said of a planted item that an answer from outside the queue has closed.
+
+    With `released` False also what could still be taken back, for nobody will get to it any more.
+    """
     found = transaction.first(_PURPOSE, (item.workspace, item.id))
-    if found is not None and item.released and item.state is ReviewState.DECIDED:
+    ended = item.state is ReviewState.DECIDED and (item.released or not released)
+    if found is not None and ended:
         _keep_answers(transaction, item, PlantedFor(found[0]))
 
 

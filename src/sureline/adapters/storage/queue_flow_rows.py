@@ -42,6 +42,10 @@ class FlowCounter:
         if before is not None:
             self._counts.subtract(_keys(before))
 
+    def remove(self, item: Review) -> None:
+        """Take out an item that is deleted, as if it had never been there."""
+        self._counts.subtract(_keys(item))
+
     def put(self, transaction: Transaction) -> None:
         """Write what has changed."""
         rows = [(*key, count) for key, count in self._counts.items() if count]

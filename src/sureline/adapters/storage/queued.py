@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.give_way import give_way
 from sureline.adapters.storage.line_rows import forget_lines, put_lines
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.planted_step import (
@@ -86,6 +87,7 @@ def _counted(item: Review) -> tuple[str, ...]:
 
 def open_reviews(transaction: Transaction, records: Sequence[DecisionRecord]) -> None:
     """Open the items of new decisions; those that they replace are superseded."""
+    give_way(transaction, records)
     put_reviews(
         transaction, [(None, record.review) for record in records if record.review is not None]
     )
@@ -111,12 +113,20 @@ def _retry(transaction: Transaction, record: DecisionRecord, earlier: str) -> No
     _change(transaction, record.workspace, earlier, step)
 
 
-def close_reviews(transaction: Transaction, outcome: Outcome) -> None:
-    """Close what an answer from outside the queue has decided."""
+def close_reviews(transaction: Transaction, outcome: Outcome, *, but: str | None = None) -> None:
+    """Close what an answer from outside the queue has decided, except the item `but`."""
+
+    def step(item: Review) -> Review:
+        return item if item.id == but else close(item, outcome)
+
     if outcome.action in DECIDING:
-        _change(
-            transaction, outcome.workspace, outcome.decision_id, lambda item: close(item, outcome)
-        )
+        _change(transaction, outcome.workspace, outcome.decision_id, step)
+
+
+def own_review(transaction: Transaction, workspace: str, decision_id: str) -> Review | None:
+    """Return the item that a decision opened itself, or None; a recall's has another id."""
+    rows = transaction.all(_OF_DECISION, (workspace, decision_id))
+    return next((one for one in map(review_of, rows) if one.id == decision_id), None)
 
 
 def forget_reviews(transaction: Transaction, workspace: str, decision_id: str) -> None:

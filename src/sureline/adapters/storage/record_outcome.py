@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import and_, bindparam, select
@@ -80,14 +80,18 @@ def stored_outcome(row: tuple[Any, ...]) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """The job of writing one outcome with its label and count."""
+    """The job of writing one outcome with its label and count.
+
+    `but` is an item of the queue that whoever writes it changes themselves.
+    """
 
     outcome: Outcome
+    but: str | None = None
 
     def __call__(self, transaction: Transaction) -> bool:
         """Write it; False if it is there already. Raises NotFound, Conflict."""
         outcome = self.outcome
-        if _is_there(transaction, outcome):
+        if recorded_before(transaction, outcome) is not None:
             return False
         found = transaction.first(BY_DECISION, (outcome.workspace, outcome.decision_id))
         if found is None:
@@ -95,7 +99,7 @@ class RecordOutcome:
                 raise NotFound(f"there is no decision {outcome.decision_id!r} in this workspace")
             # Whoever records it must not learn that it is no label (R7).
             keep_planted_outcome(transaction, outcome)
-            close_reviews(transaction, outcome)
+            close_reviews(transaction, outcome, but=self.but)
             return True
         mark = _insert(transaction, outcome)
         if outcome.correct is not None:
@@ -108,12 +112,17 @@ class RecordOutcome:
             )
             set_label(transaction, label)
             note_correction(transaction, outcome.workspace, outcome.decision_id, mark)
-        close_reviews(transaction, outcome)
+        close_reviews(transaction, outcome, but=self.but)
         return True
 
 
-def _is_there(transaction: Transaction, outcome: Outcome) -> bool:
-    """Tell whether an outcome was recorded before. Raises Conflict if it said something else."""
+def recorded_before(
+    transaction: Transaction, outcome: Outcome, *, by_rule: bool = False
+) -> Outcome | None:
+    """Return what was recorded under an outcome's id. Raises Conflict if it said something else.
+
+    With `by_rule` what the rules made of it may differ: whether it is a label, and of what content.
+    """
     existing = transaction.first(_BY_ID, (outcome.workspace, outcome.id))
     before = (
         planted_outcome(transaction, outcome.workspace, outcome.id)
@@ -121,10 +130,12 @@ def _is_there(transaction: Transaction, outcome: Outcome) -> bool:
         else stored_outcome(existing)
     )
     if before is None:
-        return False
+        return None
+    if by_rule:
+        outcome = replace(outcome, correct=before.correct, content=before.content)
     if _content(before) != _content(outcome, existing):
         raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
-    return True
+    return before
 
 
 def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple[Any, ...]:

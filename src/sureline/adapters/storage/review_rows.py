@@ -252,6 +252,7 @@ def _given_bytes(given: Sequence[Verdict]) -> bytes:
                 "anchored": one.anchored,
                 "seconds": one.seconds,
                 "correct": one.correct,
+                "recorded": one.recorded,
             }
             for one in given
         ]

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, literal_column, select
 
 from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.hear_outcome import HearOutcome
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.planted_step import keep_answers
 from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
@@ -18,7 +19,8 @@ from sureline.adapters.storage.record_outcome import RecordOutcome
 from sureline.adapters.storage.review_rows import COLUMNS, queue_counts, review_of, reviews
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.transaction import Transaction
-from sureline.application.ports.reviews import QueueCount, Step, Wanted
+from sureline.application.ports.reviews import Hear, QueueCount, Step, Wanted
+from sureline.core.values.outcome import Outcome
 from sureline.core.values.person import same_person
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 from sureline.errors import NotFound, StoreCorrupt
@@ -115,6 +117,10 @@ class SqlReviews:
 
         return await self._database.write(write)
 
+    async def hear(self, outcome: Outcome, hear: Hear) -> Outcome:
+        """Write an answer from elsewhere; the write lock makes it atomic."""
+        return await self._database.write(HearOutcome(outcome, hear))
+
     async def claim_next(
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime
     ) -> Review | None:
@@ -158,10 +164,10 @@ def is_for(item: Review, by: str) -> bool:
 def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
     """Do a step and write what it says; outcomes first, because one can be refused."""
     changed = step(item)
-    if changed.outcomes:
+    if changed.item.released and not item.released:
         keep_answers(transaction, changed.item)
     for outcome in changed.outcomes:
-        RecordOutcome(outcome)(transaction)
+        RecordOutcome(outcome, but=item.id)(transaction)
     if changed.item != item:
         put_reviews(transaction, [(item, changed.item)])
     return changed.item

@@ -10,6 +10,7 @@ from pathlib import Path
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.derived_tables import SqlDerived
+from sureline.adapters.storage.ended_sessions import SqlEndedSessions
 from sureline.adapters.storage.inbound import SqlInbound
 from sureline.adapters.storage.inbox import SqlInbox
 from sureline.adapters.storage.incidents import SqlIncidents
@@ -44,6 +45,7 @@ class Store:
     ledger: SqlLedger
     registry: SqlRegistry
     keys: SqlKeys
+    ended_sessions: SqlEndedSessions
     jobs: SqlJobs
     reviews: SqlReviews
     queue_flow: SqlQueueFlow
@@ -89,6 +91,7 @@ def open_store(
         ledger=SqlLedger(database, switches),
         registry=SqlRegistry(database),
         keys=SqlKeys(database),
+        ended_sessions=SqlEndedSessions(database),
         jobs=SqlJobs(database),
         reviews=SqlReviews(database),
         queue_flow=SqlQueueFlow(database),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sureline.application.ports.ledger import StoredDecision
 from sureline.core.review.attention import DoneItem
 from sureline.core.review.double_review import TwoAnswers
-from sureline.core.review.honeypot import Planted, PlantedAnswer
+from sureline.core.review.honeypot import Planted, PlantedAnswer, Unplanted
 from sureline.core.values.label_count import LabelCount
 from sureline.core.values.outcome import Outcome
 from sureline.core.values.review import Review
@@ -20,23 +20,37 @@ from sureline.core.values.review import Review
 class Material:
     """A labelled decision that a known error can be made of; its payload is still there.
 
-    `by` gave the label. `policy` is the hash of the one that it shall name.
+    `by` gave the label.
     """
 
     decision_id: str
     correct: bool
-    stakes: str
-    confidence: float | None
-    submitted_by: str | None
     body: bytes
     answer: bytes
     request: bytes
     by: str
-    policy: str
 
 
-Choose = Callable[[Review, int, Callable[[], Sequence[Material]]], Planted | None]
-"""What to plant behind an item: the item, its ordinal in the slice, what there is to plant."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What there is where something may be planted.
+
+    `body` is the decision of the item that it would lie behind, `material` what there is to make
+    it of, `ids` are those of the latest items of the slice, and `is_taken` tells whether an id is.
+    """
+
+    body: bytes
+    material: Sequence[Material]
+    ids: Sequence[str]
+    is_taken: Callable[[str], bool]
+
+
+Choose = Callable[[Review, int | None, Callable[[], Beside]], Planted | Unplanted | None]
+"""What to plant behind an item: the item, its ordinal in the slice, what there is.
+
+Without an ordinal it is a place at which something is owed, for there was nothing to plant when it
+was passed. None where nothing belongs there, why where nothing could be planted.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +74,21 @@ class PlantedStore(Protocol):
         """Walk over the items that are new since the last time, and plant what `choose` returns.
 
         Each item is walked over once, whichever process does it; at the first time only `now` is
-        noted. Returns how many were planted.
+        noted. Where nothing could be planted something is owed: it is tried again, while the item
+        is still open, once the slice has new labels. Returns how many were planted.
         """
 
+    async def unplanted(self, workspace: str) -> Mapping[str, Unplanted]:
+        """Return in which slices nothing could be planted the last time, and why."""
+
+    async def ids_of(self, item: Review) -> Sequence[str]:
+        """Return ids of the latest items of an item's slice, which show what they look like."""
+
+    async def is_taken(self, workspace: str, one: str) -> bool:
+        """Tell whether a decision or an item has an id."""
+
     async def open(self, planted: Planted) -> bool:
-        """Plant an item; False if there is one for this trigger already."""
+        """Plant an item; False if there is one for this trigger already, or its id is taken."""
 
     async def get(self, workspace: str, review_id: str) -> Planted | None:
         """Return a planted item, None if this is none."""

@@ -19,6 +19,21 @@ class Changed:
     outcomes: tuple[Outcome, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What an answer from outside the queue does: the item after it, None where it changes none.
+
+    `before` goes into the ledger first, then `answer`.
+    """
+
+    item: Review | None
+    answer: Outcome
+    before: tuple[Outcome, ...] = ()
+
+
+Hear = Callable[[Review | None, Sequence[Outcome]], Heard]
+"""Takes the item that the decision opened and what was said of it, oldest first; may raise."""
+
 Step = Callable[[Review], Changed]
 """What is done with an item; raises, and nothing is changed."""
 
@@ -74,6 +89,14 @@ class ReviewStore(Protocol):
 
     async def change(self, workspace: str, review_id: str, step: Step) -> Review:
         """Do a step, with its outcomes, in one transaction. Raises NotFound and what it raises."""
+
+    async def hear(self, outcome: Outcome, hear: Hear) -> Outcome:
+        """Write an answer from outside the queue and what it does there, in one transaction.
+
+        Returns it as it was written; the one that has its id already, if it says the same. Raises
+        NotFound without such a decision, Conflict for the same id with other content, and what
+        `hear` raises.
+        """
 
     async def claim_next(
         self, workspace: str, wanted: Wanted, step: Step, *, by: str, now: datetime

@@ -79,8 +79,9 @@ class Bulk:
             return await self.desk.skip(row.id, self.by, self.comment)
         if self.action is Action.ESCALATE:
             return await self.desk.escalate(row.id, self.by, self.comment)
-        if self.action is Action.APPROVE:
-            _check_bulk(item)
+        fault = bulk_fault(item) if self.action is Action.APPROVE else None
+        if fault is not None:
+            raise Refused(fault)
         said = Said(
             action=self.action,
             by=self.by,
@@ -91,14 +92,15 @@ class Bulk:
         return await self.desk.decide(row.id, said)
 
 
-def _check_bulk(item: Review) -> None:
-    """Refuse to approve unread what needs a close look."""
+def bulk_fault(item: Review) -> str | None:
+    """Say why an item is not approved unread, None where it may be."""
     if item.kind.has_acted:
-        raise Refused(
+        return (
             f"{'an audit' if item.kind is ReviewKind.AUDIT else 'a recalled output'} is answered "
             "one by one: it is there to be looked at"
         )
     if item.rank > Stakes.REVERSIBLE.rank:
-        raise Refused("only reversible items are approved in bulk; look at this one by itself")
+        return "only reversible items are approved in bulk; look at this one by itself"
     if item.rules.approvals > 1:
-        raise Refused("what several people must approve is not approved in bulk")
+        return "what several people must approve is not approved in bulk"
+    return None

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sureline.application.current import Currents
@@ -20,6 +20,7 @@ from sureline.application.review.item import ReviewItem, read_item
 from sureline.application.review.offers import Offers
 from sureline.application.review.recheck import Recheck, recheck
 from sureline.application.review.release import acted, settled
+from sureline.application.review.rescored import rescored
 from sureline.core.checks.result import Validator
 from sureline.core.learning.labels import label_of
 from sureline.core.review import transitions
@@ -90,7 +91,8 @@ class ReviewDesk:
     async def show(self, review_id: str, viewer: str | None = None) -> ReviewItem:
         """Return an item with all that is needed to decide. Raises NotFound.
 
-        Where a `viewer` has to answer first, the output is withheld.
+        What somebody edited comes with what the checks say of the edit. Where a `viewer` has to
+        answer first, the output is withheld.
         """
         item = await self.store.get(self.workspace, review_id)
         if item is None:
@@ -101,13 +103,21 @@ class ReviewDesk:
         shown = read_item(transitions.settle(item, self.clock.now()), stored)
         if viewer is not None and await must_answer(self.planted, item, viewer):
             return withheld(shown)
-        return shown
+        if not shown.is_edited:
+            return shown
+        policy = await self._policy(item.slice_key)
+        return rescored(shown, policy, validators=self.validators, now=self.clock.now())
 
-    async def next(self, by: str, wanted: Wanted) -> Review | None:
-        """Claim the item that is most urgent, or return None if there is none for this person."""
+    async def next(
+        self, by: str, wanted: Wanted, *, most: timedelta | None = None
+    ) -> Review | None:
+        """Claim the item that is most urgent, or return None if there is none for this person.
+
+        The claim holds for `most` where that is less than the item's lease.
+        """
         now = self.clock.now()
         await self._settle_some(now, 0)
-        wanted, step = await self.offered(by, wanted), claiming(by, now)
+        wanted, step = await self.offered(by, wanted), claiming(by, now, most=most)
         return await self.store.claim_next(self.workspace, wanted, step, by=by, now=now)
 
     async def claim(self, review_id: str, by: str) -> Review:
@@ -254,8 +264,7 @@ class ReviewDesk:
             item, said.edited, policy, validators=self.validators, now=self.clock.now()
         )
         if checked.fatal:
-            found = "; ".join(one.message for one in checked.findings if one.fatal)
-            raise InvalidInput(f"the edited output cannot be used: {found}", field="edited")
+            raise checked.refusal()
         return checked
 
 

@@ -13,7 +13,8 @@ from sureline.application.ports.ledger import Ledger, StoredDecision
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.ports.reviews import ReviewStore
 from sureline.core.canonical import json_bytes
-from sureline.core.gate.sampling import Purpose, is_sampled
+from sureline.core.gate.sampling import Purpose, draw, is_sampled
+from sureline.core.review.alike_id import alike_ids
 from sureline.core.review.honeypot import (
     Planted,
     PlantedAnswer,
@@ -130,7 +131,7 @@ class SecondLooks:
     ) -> bool:
         if stored is None or stored.answer is None:
             return False  # erased meanwhile: there is nothing left to look at
-        new_id, now = self.new_id(), self.clock.now()
+        new_id, now = await self._id(like), self.clock.now()
         body = disguised(json.loads(stored.body), new_id, now)
         return await self.planted.open(
             Planted(
@@ -144,6 +145,17 @@ class SecondLooks:
                 first_correct=first[1],
             )
         )
+
+    async def _id(self, like: Review) -> str:
+        """Return a free id like those of the slice: one of another kind would stand out."""
+
+        def pick(what: str, of: int) -> int:
+            return int(draw(self.secret, Purpose.DOUBLE_REVIEW, f"id\0{like.id}\0{what}") * of)
+
+        for one in alike_ids(like.id, await self.planted.ids_of(like), pick):
+            if not await self.planted.is_taken(self.workspace, one):
+                return one
+        return self.new_id()
 
     async def _share(self, slice_key: str) -> float:
         """Return the share of a slice; none where no policy can be used or the slice has left."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from sureline.application.review.bulk import RowDone
 from sureline.application.review.item import ReviewItem
-from sureline.core.values.finding import Finding
 from sureline.core.values.review import Review
 
 
@@ -72,15 +71,5 @@ def item_json(item: ReviewItem) -> dict[str, Any]:
         "decision": {name: one for name, one in item.decision.items() if name not in left_out},
         "claims": dict(item.claims),
         "answer_first": item.is_withheld,
-    }
-
-
-def finding_json(one: Finding) -> dict[str, Any]:
-    """Return a finding as JSON values."""
-    return {
-        "code": one.code,
-        "message": one.message,
-        "field": one.field,
-        "fatal": one.fatal,
-        "penalty": one.penalty / 1000,
+        "rescored": item.is_rescored,
     }

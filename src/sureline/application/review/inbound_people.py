@@ -38,8 +38,9 @@ class Speaker:
 def speaker_of(source: InboundSource, reviewer: str, keys: Sequence[ApiKey]) -> Speaker:
     """Return who has this id at a source. Raises Forbidden for somebody who decides nothing here.
 
-    Nobody gets more by a chat than by their keys: whose keys were all revoked is out. A name that
-    reads like a key's, and is another, would be a second person for four eyes.
+    Nobody gets more by a chat than by their keys: who has keys, and none of them decides (any
+    more), is out. A name that reads like a key's, and is another, would be a second person for four
+    eyes.
     """
     name = source.reviewers.get(reviewer)
     if name is None:
@@ -50,10 +51,13 @@ def speaker_of(source: InboundSource, reviewer: str, keys: Sequence[ApiKey]) -> 
         raise Forbidden(
             "the policy writes this reviewer's name otherwise than their API key does"
         ) from None
-    own = [one for one in keys if one.name == name and one.role in DECIDING]
-    held = [one for one in own if one.revoked_at is None]
-    if own and not held:
+    own = [one for one in keys if one.name == name]
+    deciding = [one for one in own if one.role in DECIDING]
+    held = [one for one in deciding if one.revoked_at is None]
+    if deciding and not held:
         raise Forbidden("this reviewer's keys were revoked")
+    if own and not held:
+        raise Forbidden("this reviewer's keys decide nothing: none is a reviewer's or an admin's")
     bound = bool(held) and all(one.slices for one in held)
     slices = {key for one in held for key in one.slices} if bound else set()
     return Speaker(source=source, name=name, slices=tuple(sorted(slices)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sureline.application.ports.inbox import Found, FoundCount, InboxStore, Sought
 from sureline.application.ports.reviews import Wanted
-from sureline.application.review.claiming import claiming
+from sureline.application.review.claiming import UNTOUCHED, claiming
 from sureline.application.review.desk import ReviewDesk
 from sureline.core.values.review import Review
 from sureline.errors import Conflict, NotFound
@@ -39,29 +39,36 @@ class Inbox:
         )
 
     async def next(
-        self, by: str, wanted: Wanted, sought: Sought, *, leaving: str | None = None
+        self,
+        by: str,
+        wanted: Wanted,
+        sought: Sought,
+        *,
+        leaving: str | None = None,
+        keeps: bool = False,
     ) -> Review | None:
         """Claim the most urgent of what is meant and give back the one that is left for it.
 
         None where there is no other one for this person. What they hold and look through
-        (`held_by`) they keep.
+        (`held_by`) they keep, and what they say that they keep. Nobody asked for this very item:
+        its claim is short (`UNTOUCHED`) until they claim it or its page holds on to it.
         """
         if sought.is_anything:
-            found = await self.desk.next(by, wanted)
+            found = await self.desk.next(by, wanted, most=UNTOUCHED)
             if found is not None and found.id == leaving:
-                found = await self.desk.next(by, wanted)
+                found = await self.desk.next(by, wanted, most=UNTOUCHED)
         else:
             now = self.desk.clock.now()
             found = await self.store.claim_next(
                 self.desk.workspace,
                 await self.desk.offered(by, wanted),
                 sought,
-                claiming(by, now),
+                claiming(by, now, most=UNTOUCHED),
                 by=by,
                 now=now,
                 after=leaving,
             )
-        if leaving is not None and sought.held_by is None:
+        if leaving is not None and sought.held_by is None and not keeps:
             await self.give_back(leaving, by)
         return found
 

@@ -20,6 +20,8 @@ class ReviewItem:
     `output` is the newest version, as it would be released. `decision` is the recorded decision
     (reasons, signals, findings), empty for an audit: its auditor is to judge for themselves.
     `is_withheld` says that its reviewer has to answer first: then there is no output here.
+    `batch_id` is the batch in which it came, whose switch holds for it.
+    `is_rescored` says that the output was edited: `decision` has what the checks say of it now.
     """
 
     review: Review
@@ -30,11 +32,19 @@ class ReviewItem:
     decision: Mapping[str, Any] = field(default_factory=dict)
     claims: Mapping[str, Any] = field(default_factory=dict)
     is_withheld: bool = False
+    batch_id: str | None = None
+    is_rescored: bool = False
 
     @property
     def is_blind(self) -> bool:
         """Tell whether the gate's view is kept from the reviewer."""
         return self.review.kind is ReviewKind.AUDIT
+
+    @property
+    def is_edited(self) -> bool:
+        """Tell whether the output to decide on is one that somebody edited."""
+        draft = self.review.draft
+        return draft is not None and draft.edited is not None
 
     @property
     def reasons(self) -> Sequence[Mapping[str, Any]]:
@@ -61,6 +71,7 @@ def read_item(review: Review, stored: StoredDecision | None) -> ReviewItem:
         proposed=proposed,
         decision={} if blind else _seen(json.loads(stored.body), answer),
         claims={} if blind else {name: request[name] for name in CLAIMED if name in request},
+        batch_id=request.get("batch_id"),
     )
 
 

@@ -13,16 +13,39 @@ from sureline.core.checks.verification import verify
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import SourceText
+from sureline.core.values.signal import Signal
+from sureline.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recheck:
-    """What the checks make of an edit: its parsed `output`, score in [0, 1] and findings."""
+    """What the checks make of an edit: its parsed `output`, whether it is `fatal`, their signal.
+
+    `signal` is None where the slice has left the policy: then nothing was checked.
+    """
 
     output: Any
     fatal: bool
-    score: float | None
-    findings: tuple[Finding, ...]
+    signal: Signal | None
+
+    @property
+    def score(self) -> float | None:
+        """Return the score in [0, 1], None where nothing could be checked."""
+        return None if self.signal is None else self.signal.value
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the checks found."""
+        return () if self.signal is None else self.signal.findings
+
+    def refusal(self) -> InvalidInput:
+        """Return the error that says, field by field, why the edit cannot be used."""
+        fatal = [one for one in self.findings if one.fatal]
+        return InvalidInput(
+            f"the edited output cannot be used: {'; '.join(one.message for one in fatal)}",
+            field="edited",
+            faults={one.field: one.message for one in fatal if one.field},
+        )
 
 
 def recheck(
@@ -35,7 +58,7 @@ def recheck(
 ) -> Recheck:
     """Run the slice's checks on an edit; a slice that has left the policy has none."""
     if policy is None:
-        return Recheck(output=edited, fatal=False, score=None, findings=())
+        return Recheck(output=edited, fatal=False, signal=None)
     checked = verify(
         edited,
         policy=policy.checks,
@@ -48,8 +71,5 @@ def recheck(
         validator=validators.get(policy.checks.model or ""),
     )
     return Recheck(
-        output=checked.output,
-        fatal=checked.fatal or checked.parse_failed,
-        score=checked.signal.value,
-        findings=checked.findings,
+        output=checked.output, fatal=checked.fatal or checked.parse_failed, signal=checked.signal
     )

@@ -42,11 +42,18 @@ def acted(
     )
 
 
+def said_so_far(item: Review) -> tuple[Outcome, ...]:
+    """Return what was said of an item and is not in the ledger yet, oldest first."""
+    return tuple(_outcome(item, place) for place in range(len(item.given)))
+
+
 def _released(item: Review, now: datetime) -> tuple[Outcome, ...]:
     """Return all that was said, in this order; the verdict that stands comes last.
 
     Where others have approved an edit, the edit is what stands: it holds what is released.
     """
+    if item.verdict is not None and item.verdict.recorded:
+        return ()
     said = [_outcome(item, place) for place in range(len(item.given))]
     if item.state is ReviewState.EXPIRED:
         return (*said, acted(item, Action.EXPIRED, NOBODY, now))

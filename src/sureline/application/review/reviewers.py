@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.planted import PlantedStore
 from sureline.application.review.counting import Counting, detection_of, judged
+from sureline.application.review.unplanted_words import unplanted_sentence
 from sureline.core.review.attention import DoneItem, WorkFigures, work_figures
 from sureline.core.review.double_review import TwoAnswers, by_pair, by_slice, with_others
-from sureline.core.review.honeypot import PlantedAnswer
+from sureline.core.review.honeypot import PlantedAnswer, Unplanted
 from sureline.core.statistics.attention import Attention, Detection
 from sureline.core.statistics.kappa import Kappa
 from sureline.core.values.person import person_of
+from sureline.errors import SurelineError
 
 KEPT = timedelta(days=90)
 """Figures of single people are kept so long, and no longer (L12)."""
@@ -58,12 +61,16 @@ class Reviewer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewersReport:
-    """Everybody's work since a moment, or one person's (then without anybody's agreement)."""
+    """Everybody's work since a moment, or one person's (then without anybody's agreement).
+
+    `unplanted` says of slices that nothing could be planted there, and why: for the lead alone.
+    """
 
     since: datetime
     reviewers: tuple[Reviewer, ...]
     by_slice: dict[str, Kappa]
     by_pair: dict[tuple[str, str], Kappa]
+    unplanted: Mapping[str, Unplanted] = field(default_factory=dict)
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -73,11 +80,12 @@ class ReviewersReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewers:
-    """Reads how people work in one workspace."""
+    """Reads how people work in one workspace; `policies` say where anything is to be planted."""
 
     planted: PlantedStore
     clock: Clock
     workspace: str
+    policies: PolicyBook | None = None
 
     async def everybody(self, slices: Sequence[str] = ()) -> ReviewersReport:
         """Return all figures: for the lead; of some slices for the lead of these."""
@@ -88,7 +96,24 @@ class Reviewers:
             reviewers=await self._reviewers(since, pairs, slices),
             by_slice=by_slice(pairs),
             by_pair=by_pair(pairs),
+            unplanted={
+                key: why
+                for key, why in (await self.unplanted()).items()
+                if not slices or key in slices
+            },
         )
+
+    async def unplanted(self) -> Mapping[str, Unplanted]:
+        """Return in which slices that should have some no error could be planted, and why."""
+        if self.policies is None:
+            return {}
+        try:
+            policy = await self.policies.latest()
+        except SurelineError:
+            return {}
+        wanted = {key for key, one in policy.slices.items() if one.attention.honeypots > 0}
+        found = await self.planted.unplanted(self.workspace)
+        return {key: found[key] for key in sorted(wanted & found.keys())}
 
     async def only(self, name: str) -> ReviewersReport:
         """Return one person's figures: for that person. Who else agrees with them is not told."""
@@ -184,6 +209,10 @@ def reviewers_json(report: ReviewersReport) -> dict[str, Any]:
                 {"people": list(names), **_kappa_json(one)} for names, one in report.by_pair.items()
             ],
         },
+        "unplanted": [
+            {"slice_key": key, "reason": why.value, "sentence": unplanted_sentence(why)}
+            for key, why in report.unplanted.items()
+        ],
     }
 
 

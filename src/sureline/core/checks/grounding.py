@@ -31,6 +31,8 @@ from sureline.core.values.finding import Finding
 from sureline.core.values.proposal import SourceText
 from sureline.errors import PolicyError
 
+CLAIMED = "claimed_source"
+"""The code of a value that stands only in a source that nobody trusted delivered."""
 MAX_LENGTH = 2000
 """Longer values are not looked for and count as not found; bounds the time."""
 MAX_VALUES = 500
@@ -115,7 +117,7 @@ class _Search:
         if any(_is_in(source, text, read, kind) for source in self.trusted):
             return None
         if any(_is_in(source, text, read, kind) for source in self.claimed):
-            return "claimed_source", f"{quote(text)} is only in a source that the agent claims."
+            return CLAIMED, f"{quote(text)} is only in a source that the agent claims."
         return "not_grounded", f"{quote(text)} is not in the source."
 
     def _read(self, value: object, kind: FieldType | None) -> Decimal | date | Unreadable | None:

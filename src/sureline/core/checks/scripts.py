@@ -5,26 +5,21 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from sureline.core.values.shapeless import SHAPELESS
+
 # Scripts whose letters pass for one another; writing that mixes other scripts is ordinary.
 _LOOK_ALIKE = frozenset(
     {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "MATHEMATICAL"}
 )
 # Format characters that are seen: Arabic number signs and the like.
 _VISIBLE_FORMAT = frozenset(range(0x0600, 0x0606)) | {0x06DD, 0x070F, 0x08E2, 0x110BD, 0x110CD}
-# Letters and marks without any shape: fillers, joiners, variation selectors.
-_SHAPELESS = frozenset(
-    {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
-    | set(range(0x180B, 0x1810))
-    | set(range(0xFE00, 0xFE10))
-    | set(range(0xE0100, 0xE01F0))
-)
 _WORD = re.compile(r"\w+")
 
 
 def is_invisible(char: str) -> bool:
     """Tell whether a character shows nothing: zero-width, direction marks, fillers, controls."""
     code = ord(char)
-    if code in _SHAPELESS:
+    if code in SHAPELESS:
         return True
     kind = unicodedata.category(char)
     return (kind == "Cf" and code not in _VISIBLE_FORMAT) or (kind == "Cc" and char not in "\t\n\r")
@@ -47,5 +42,11 @@ def mixed_script_words(text: str) -> list[str]:
 
 
 def _mixes(word: str) -> bool:
-    scripts = {unicodedata.name(char, "").partition(" ")[0] for char in word if char.isalpha()}
-    return len(scripts & _LOOK_ALIKE) > 1
+    return len(scripts_of(word) & _LOOK_ALIKE) > 1
+
+
+def scripts_of(text: str) -> frozenset[str]:
+    """Return the scripts of a text's letters, by the first word of their Unicode names."""
+    return frozenset(
+        unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha()
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sureline.core.checks.compiled import CompiledChecks, compile_checks
+from sureline.core.checks.grounding import CLAIMED
 from sureline.core.checks.parse import Parsed, parse_output
 from sureline.core.checks.result import CheckResult, Validator
 from sureline.core.values.checks import ChecksPolicy
@@ -18,6 +19,8 @@ from sureline.core.values.signal import Signal, SignalKind
 from sureline.errors import PolicyError
 
 NAME = "verification"
+IF_TRUSTED = "if_trusted"
+"""In the signal's detail: the score there would be if every source were a trusted one."""
 FULL_SCORE = 1000
 """Points of an output without a finding; penalties are whole points, so that sums are exact."""
 
@@ -52,7 +55,9 @@ def verify(
     `now` has a zone. The score is `max(0, 1000 - penalties) / 1000` or the share of the checks
     that passed; a fatal finding makes it 0. Grounding counts against an output, never for it. A
     policy without checks gives `not_applicable(no_checks)`; one that cannot be compiled, a model
-    without its `validator` and a validator that breaks give `failed`. Never raises.
+    without its `validator` and a validator that breaks give `failed`. Where values stand only in a
+    source that the agent claims, the detail says what the score would be if it were trusted; that
+    is no score, and raises none. Never raises.
     """
     parsed = parse_output(output, structured=policy.structured)
     if not parsed.ok:
@@ -73,7 +78,8 @@ def verify(
             fatal = any(found.fatal for result in results for found in result.findings)
             return _measured(parsed, results, policy) if fatal else named
         results.append(named)
-    return _measured(parsed, results, policy)
+    believed = _believed(checks, parsed.value, source, results)
+    return _measured(parsed, results, policy, believed=believed)
 
 
 def _run(
@@ -89,6 +95,24 @@ def _run(
         yield from checks.grounding.check(value, source)
 
 
+def _believed(
+    checks: CompiledChecks,
+    value: object,
+    source: Sequence[SourceText],
+    results: Sequence[CheckResult],
+) -> Sequence[CheckResult]:
+    """Return the results as they would be if every source were trusted; none if that is no matter.
+
+    Only grounding asks where a source comes from.
+    """
+    claimed = any(found.code == CLAIMED for result in results for found in result.findings)
+    if checks.grounding is None or not claimed:
+        return ()
+    trusted = [replace(one, trusted=True) for one in source]
+    others = (result for result in results if not result.presence)
+    return (*others, *checks.grounding.check(value, trusted))
+
+
 def _run_validator(
     parsed: Parsed, model: str, validator: Validator | None
 ) -> CheckResult | Verification:
@@ -102,18 +126,14 @@ def _run_validator(
     return CheckResult(findings=findings, passed=not findings)
 
 
-def _measured(parsed: Parsed, results: Sequence[CheckResult], policy: ChecksPolicy) -> Verification:
+def _measured(
+    parsed: Parsed,
+    results: Sequence[CheckResult],
+    policy: ChecksPolicy,
+    *,
+    believed: Sequence[CheckResult] = (),
+) -> Verification:
     findings = tuple(found for result in results for found in result.findings)
-    fatal = any(found.fatal for found in findings)
-    counted = [result for result in results if not (result.presence and result.passed)]
-    passed = sum(result.passed for result in counted)
-    if fatal:
-        value = 0.0
-    elif policy.score == "fraction":
-        value = passed / len(counted) if counted else 1.0
-    else:
-        lost = sum(found.penalty for found in findings)
-        value = max(0, FULL_SCORE - lost) / FULL_SCORE
     detail: dict[str, Any] = {
         "checks": len(results),
         "failed": sum(not result.passed for result in results),
@@ -121,10 +141,25 @@ def _measured(parsed: Parsed, results: Sequence[CheckResult], policy: ChecksPoli
     }
     if any(result.presence for result in results):
         detail["presence"] = sum(result.present for result in results)
+    if believed:
+        detail[IF_TRUSTED] = _score(believed, policy)
+    value = _score(results, policy)
     signal = Signal.measured(
         NAME, SignalKind.DETERMINISTIC, value, detail=detail, findings=findings
     )
-    return _ended(parsed, signal, fatal=fatal)
+    return _ended(parsed, signal, fatal=any(found.fatal for found in findings))
+
+
+def _score(results: Sequence[CheckResult], policy: ChecksPolicy) -> float:
+    findings = [found for result in results for found in result.findings]
+    if any(found.fatal for found in findings):
+        return 0.0
+    if policy.score == "fraction":
+        counted = [result for result in results if not (result.presence and result.passed)]
+        passed = sum(result.passed for result in counted)
+        return passed / len(counted) if counted else 1.0
+    lost = sum(found.penalty for found in findings)
+    return max(0, FULL_SCORE - lost) / FULL_SCORE
 
 
 def _failed(parsed: Parsed, reason: str, message: str) -> Verification:

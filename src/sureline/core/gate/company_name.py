@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-COMPANY = "company:"
-"""Before each such name, so that no key's holder has it, and the ledger says who vouched."""
+from sureline.core.values.person import COMPANY
 
 
 def company_name(said: str) -> str:

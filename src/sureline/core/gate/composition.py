@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
+from sureline.core.checks.verification import IF_TRUSTED
 from sureline.core.gate.calibrating import NO_MAPS, SliceMaps
 from sureline.core.values.assessment import Assessment, Missing
 from sureline.core.values.policy import SlicePolicy
-from sureline.core.values.signal import Signal, SignalState
+from sureline.core.values.signal import Signal, SignalState, unit_interval_fault
 
 FATAL_AT = 1e-9
 """A verification at or below this is fatal: sums of penalties leave dust such as 1.4e-16."""
@@ -44,6 +46,8 @@ def assess(
         composite = min(composite, policy.fatal_cap)
     missing, young = _absences(by_name, policy)
     judged = _is_measured(by_name.get(JUDGE))
+    believed = None if unreadable else _believed(by_name, policy)
+    if_trusted = maps.at(believed, judged=judged)
     return Assessment(
         signals=tuple(signals),
         composite=composite,
@@ -53,7 +57,22 @@ def assess(
         unreadable=unreadable,
         missing=missing,
         young=young,
+        if_trusted=believed if if_trusted is None else if_trusted,
     )
+
+
+def _believed(by_name: dict[str, Signal], policy: SlicePolicy) -> float | None:
+    """Return what the composite would be if the agent's sources were trusted; None if it is that.
+
+    None also where a check that must pass failed whatever the sources are.
+    """
+    verification = by_name.get(VERIFICATION)
+    score = None if verification is None else verification.detail.get(IF_TRUSTED)
+    if verification is None or not verification.is_measured:
+        return None
+    if score is None or unit_interval_fault(score) is not None or score <= FATAL_AT:
+        return None
+    return _weighted_mean({**by_name, VERIFICATION: replace(verification, value=score)}, policy)
 
 
 def _is_measured(signal: Signal | None) -> bool:

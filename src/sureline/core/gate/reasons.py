@@ -6,6 +6,7 @@ INELIGIBLE = frozenset(
     {
         "unreadable_output",
         "fatal_check",
+        "claimed_source",
         "nothing_measured",
         "signal_missing",
         "novel",
@@ -25,6 +26,7 @@ FAILING = frozenset(
     {
         "unreadable_output",
         "fatal_check",
+        "claimed_source",
         "below_reject_threshold",
         "below_abstain_floor",
         "judge_refuted",

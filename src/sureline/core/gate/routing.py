@@ -14,6 +14,7 @@ from sureline.core.gate.reasons import FAILING, INELIGIBLE
 from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.core.gate.stakes import AtStake
 from sureline.core.gate.thresholds import VOID_REASONS, Threshold
+from sureline.core.gate.unvouched import unvouched
 from sureline.core.opinions.advice import advised
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.decision import Reason, Route
@@ -75,8 +76,9 @@ class _Match:
 def route(assessed: Assessment, policy: SlicePolicy, around: Circumstances) -> Routing:
     """Give the route of the first rule that applies, and every rule's reason."""
     attempts_left = max(0, policy.attempts - around.attempt)
+    claimed = unvouched(assessed, max(around.threshold.reject, policy.abstain_floor))
     matches = [
-        *_unusable(assessed, attempts_left),
+        *(_unusable(assessed, attempts_left) if claimed is None else _unknown(claimed)),
         *_person_needed(assessed, policy, around),
         *_log_only(policy),
         *_too_low(assessed, policy, around, attempts_left),
@@ -134,6 +136,11 @@ def _unusable(assessed: Assessment, attempts_left: int) -> Iterator[_Match]:
         yield _Match(1, then, _reason("unreadable_output", "The output cannot be parsed."))
     elif assessed.fatal:
         yield _Match(1, then, _reason("fatal_check", "A check that must pass failed."))
+
+
+def _unknown(claimed: Reason) -> Iterator[_Match]:
+    """Rule 2 in place of rule 1: a score of 0 for claimed sources alone is no check that failed."""
+    yield _Match(2, Route.HUMAN_REQUIRED, claimed)
 
 
 def _person_needed(

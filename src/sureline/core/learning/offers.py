@@ -41,6 +41,8 @@ HOW: Mapping[str, str] = {
     "recalibrate; only a hypothesis is set by hand.",
     "drafts_overridden": "Give the slice to people, or mend the generator.",
     "field_edited": "To require it is the least; write a stricter rule, or grounding, by hand.",
+    "field_flagged": "Mend the prompt or the generator. A reject_threshold gives such outputs back "
+    "to the agent with the findings; where the check is always right, let it weigh more.",
     "left_to_people": "Nothing needs doing.",
     "as_it_should_be": "Nothing needs doing.",
     "labels_missing": "Decide what waits: every verdict on a fair sample is a label.",

@@ -50,10 +50,11 @@ class SliceFacts:
     correct labels of all outputs that can be automated, `band` those at or above the threshold
     (`held`, else `proposed`), `approved` people's answers to drafts that were approved as they
     were. `corrections` counts how often each field was changed, of `corrected` changed outputs
-    that were looked at. `honeypots` are the planted errors that reviewers noticed, None where none
-    were planted. `tripped` counts the wrong ones of audited outputs where the guard has tripped,
-    else None. `labels_missing` without an error would certify a threshold, None where no number is
-    known to do. `human_only` says that the policy leaves the slice to people.
+    that were looked at; `noticed` in how many of these the checks had found fault with it.
+    `honeypots` are the planted errors that reviewers noticed, None where none were planted.
+    `tripped` counts the wrong ones of audited outputs where the guard has tripped, else None.
+    `labels_missing` without an error would certify a threshold, None where no number is known to
+    do. `human_only` says that the policy leaves the slice to people.
     """
 
     slice_key: str
@@ -66,6 +67,7 @@ class SliceFacts:
     approved: Share = field(default_factory=Share)
     corrections: Mapping[str, int] = field(default_factory=dict)
     corrected: int = 0
+    noticed: Mapping[str, int] = field(default_factory=dict)
     honeypots: Share | None = None
     tripped: Share | None = None
     labels_missing: int | None = None

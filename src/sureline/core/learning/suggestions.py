@@ -20,6 +20,8 @@ LOW_APPROVAL = 0.3
 """Below this share of correct outputs the generator itself is at fault."""
 ONE_FIELD = 0.5
 """A field that is part of more than this share of corrections is flagged."""
+NOTICED = 0.8
+"""Where the checks had found fault with it in this share of them, another check adds nothing."""
 ENOUGH = 30
 """Fewer answers than this suggest nothing."""
 ENOUGH_EDITS = 5
@@ -41,7 +43,7 @@ class Advice(StrEnum):
     KEEP = "keep"
     """Leave it as it is."""
     CHECK = "check"
-    """Beside all that: one field needs a check."""
+    """Beside all that: one field often comes out wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +225,21 @@ def _unattentive(seen: Share | None) -> str:
 
 def _fields(facts: SliceFacts) -> Iterator[Suggestion]:
     for name, count in sorted(facts.corrections.items(), key=lambda one: (-one[1], one[0])):
-        if count >= ENOUGH_EDITS and count > ONE_FIELD * facts.corrected:
+        if count < ENOUGH_EDITS or count <= ONE_FIELD * facts.corrected:
+            continue
+        noticed = facts.noticed.get(name, 0)
+        if noticed >= NOTICED * count:
+            yield Suggestion(
+                code="field_flagged",
+                advice=Advice.CHECK,
+                sentence=f"The field {name} was changed in {count} of {facts.corrected} "
+                f"corrections, and the checks had found fault with it in {noticed} of them: they "
+                f"see it already. Say in the prompt how it is filled, or let such outputs go back "
+                f"to the agent with what was found.",
+                numbers={"changed": count, "corrections": facts.corrected, "noticed": noticed},
+                subject=name,
+            )
+        else:
             yield Suggestion(
                 code="field_edited",
                 advice=Advice.CHECK,

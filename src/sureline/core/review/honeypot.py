@@ -14,6 +14,9 @@ from typing import Any
 from sureline.core.review.hours import deadline_at
 from sureline.core.values.review import Review, ReviewKind, ReviewState
 
+PAST_REJECT = "past_reject"
+"""Where a known error is an output that somebody rejected, as it was."""
+
 
 class PlantedFor(StrEnum):
     """Why an item was planted."""
@@ -24,6 +27,17 @@ class PlantedFor(StrEnum):
     """Somebody decided the same before; this one does not know what."""
     THIRD = "third"
     """Two disagreed about the same."""
+
+
+class Unplanted(StrEnum):
+    """Why no known error could be planted where one belonged."""
+
+    NO_MATERIAL = "no_material"
+    """No labelled output is left to make one of."""
+    NOTHING_TO_CHANGE = "nothing_to_change"
+    """What was right holds no figure, date or name that could plausibly be another."""
+    CHECKS_CATCH_IT = "checks_catch_it"
+    """Checks would reject every error that could be made, before a person sees it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

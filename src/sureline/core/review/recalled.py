@@ -42,3 +42,11 @@ def recalled_review(
         rules=replace(rules, approvals=1, answer_first=False, not_by=()),
         submitted_by=one.submitted_by,
     )
+
+
+def stakes_of(item: Review) -> Stakes | None:
+    """Return the stakes that an item's place in the queue tells; None for an audit."""
+    if item.kind is ReviewKind.AUDIT:
+        return None
+    rank = item.rank - AUDIT_RANK - 1 if item.kind is ReviewKind.RECALL else item.rank
+    return next((one for one in Stakes if one.rank == rank), None)

@@ -32,18 +32,25 @@ def source_of(kind: ReviewKind) -> OutcomeSource:
     return _SOURCES[kind]
 
 
-def claim(item: Review, by: str, now: datetime) -> Review:
-    """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden."""
+def claim(item: Review, by: str, now: datetime, *, most: timedelta | None = None) -> Review:
+    """Take an item, or take one's own again. Raises Conflict saying who has it, Forbidden.
+
+    The claim holds for the item's lease, or for `most` where that is less; one's own that holds
+    for longer is not shortened.
+    """
     _check_open(item, now)
     _check_free(item, by, now)
     _check_other_than_author(item, by)
     again = item.is_held(now) and item.claimed_at is not None
+    until = now + (item.rules.lease if most is None else min(most, item.rules.lease))
+    if again and item.lease_until is not None:
+        until = max(until, item.lease_until)
     return replace(
         item,
         state=ReviewState.CLAIMED,
         claimed_by=by,
         claimed_at=item.claimed_at if again else now,
-        lease_until=now + item.rules.lease,
+        lease_until=until,
     )
 
 
@@ -114,7 +121,8 @@ def _new_version(item: Review, digest: str | None) -> Review:
 def undo(item: Review, by: str, now: datetime) -> Review:
     """Take back what one has said before it is handed out.
 
-    The last verdict can be taken back while it is not released; the item is one's own again then.
+    The last verdict can be taken back while it is not released; the item is one's own again then,
+    for a lease at least, whatever its deadline was: time went by while it was decided.
     Where several must approve, an approval can be taken back until the others have given theirs.
     Raises Conflict when it is too late or nothing was said, Forbidden for another's verdict.
     """
@@ -126,12 +134,16 @@ def undo(item: Review, by: str, now: datetime) -> Review:
         raise Forbidden(f"this is the verdict of {last.by}")
     if item.released or item.release_at is None or now >= item.release_at:
         raise Conflict("the verdict has been handed out and stands")
+    if last.recorded:
+        raise Conflict("this verdict was recorded outside the queue and stays; record a rejection")
+    until = now + item.rules.lease
     return replace(
         _without(item, last),
         state=ReviewState.CLAIMED,
         claimed_by=by,
         claimed_at=last.at - timedelta(seconds=last.seconds or 0.0),
-        lease_until=now + item.rules.lease,
+        lease_until=until,
+        deadline=max(item.deadline, until),
         release_at=None,
     )
 

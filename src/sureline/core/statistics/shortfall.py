@@ -31,8 +31,8 @@ def shortfall(tally: Tally, *, slice_key: str, target: float, delta: float) -> U
     message = (
         found
         if bound is None or threshold is None
-        else f"{found}: the best lower bound is {bound:.3f} at scores >= "
-        f"{threshold_text(threshold)}, and {target:g} is needed"
+        else f"{found}: the best lower bound is {bound:.3f} at scores of "
+        f"{threshold_text(threshold)} or more, and {target:g} is needed"
     )
     return Uncertified(
         slice_key=slice_key,
@@ -77,7 +77,7 @@ def _insufficient(
 ) -> Uncertified:
     end, least = _nearest(tally, ends, level)
     missing = _confirmed(tally, end, least, level)
-    where = "" if end is None else f" at scores >= {threshold_text(tally.threshold[end])}"
+    where = "" if end is None else f" at scores of {threshold_text(tally.threshold[end])} or more"
     found = _too_few(tally.n)
     message = (
         f"{found}: {counted(missing, 'more label')} without an error{where} would do"

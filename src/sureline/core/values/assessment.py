@@ -24,7 +24,9 @@ class Assessment:
     is calibrated, and `extrapolated` where no label was as low or as high. `fatal` says that a
     fatal check failed, `unreadable` that the output could not even be parsed. `missing` adds a
     person (G15); `young` are signals left out because the slice has too few verdicts yet, which
-    keeps the slice from automating but not from being composed.
+    keeps the slice from automating but not from being composed. `if_trusted` is what `value` would
+    be if the agent's sources were trusted, None where that makes no difference; it can only bring a
+    person instead of a rejection, and is compared with nothing that automates.
     """
 
     signals: tuple[Signal, ...]
@@ -35,6 +37,7 @@ class Assessment:
     unreadable: bool = False
     missing: tuple[Missing, ...] = ()
     young: tuple[Missing, ...] = ()
+    if_trusted: float | None = None
 
     @property
     def value(self) -> float | None:

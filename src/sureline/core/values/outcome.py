@@ -32,6 +32,10 @@ class Action(StrEnum):
     EXPIRED = "expired"
 
 
+MISMATCH = "content_mismatch"
+"""Who is said to object where other content was to be used than what was approved."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """A person's (or the world's) answer about one decision.

@@ -32,7 +32,9 @@ class RecallWanted:
     def __post_init__(self) -> None:
         given = (self.certificate, self.model, self.policy, self.slice_key, self.since, self.until)
         if all(one is None for one in given):
-            raise InvalidInput("say what to call back: a certificate, model, policy or period")
+            raise InvalidInput(
+                "say what to call back: a certificate, model, policy, slice or period"
+            )
         for name in ("certificate", "model", "policy", "slice_key"):
             if getattr(self, name) == "":
                 raise InvalidInput("must not be empty", field=name)

@@ -81,7 +81,8 @@ class Verdict:
     `digest` is that of the content that was shown. `edited` is the whole output as it shall be,
     for an edit, and `edited_fields` is where it differs from the proposal. `reason` is a chip's
     code. `anchored` says that the proposal was in sight; `seconds` is how long it took, None if
-    not known. `correct` is what it means as a label.
+    not known. `correct` is what it means as a label. `recorded` says that it was given outside the
+    queue: it is in the ledger already, with all that was said before it, and is not taken back.
     """
 
     action: Action
@@ -95,6 +96,7 @@ class Verdict:
     anchored: bool = True
     seconds: float | None = None
     correct: bool | None = None
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from sureline.application.ports.keys import ApiKey, Role
 from sureline.application.ports.ledger import StoredDecision
 from sureline.errors import NotFound, PolicyError
 from sureline.web.access import check_slice
-from sureline.web.api.review_shapes import ConsumeFields
+from sureline.web.api.review_shapes import ConsumedShape, ConsumeFields
 from sureline.web.api.shapes import DecisionShape
 from sureline.web.faults import NotReady
 from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
@@ -56,7 +56,18 @@ async def consume(call: Call) -> Reply:
         used = await consumer.consume(stored.workspace, stored.id, digest=digest)
     except PolicyError as error:
         raise NotReady("no policy can be used here; the approval was not used") from error
-    return Reply(body=_shown(call, used.response))
+    return Reply(body=_used(_shown(call, used.response)))
+
+
+def _used(response: bytes) -> bytes:
+    """Return a decision's bytes as the answer to whoever may act on it now.
+
+    `approved` says of a recorded decision whether the gate approved it. Here a person may have.
+    """
+    for recorded in (b',"approved":true,', b',"approved":false,'):
+        if recorded in response:
+            return response.replace(recorded, b',"approved":true,"consumed":true,', 1)
+    return response
 
 
 def _shown(call: Call, response: bytes) -> bytes:
@@ -138,7 +149,9 @@ OPERATIONS = (
         roles=_SUBMITTERS,
         body=ConsumeFields,
         may_be_empty=True,
-        answers={200: Answer("The decision; the approval is used up now.", DecisionShape)},
+        answers={
+            200: Answer("The decision, approved by the gate or by people; used now.", ConsumedShape)
+        },
         problems=frozenset({404, 409, 422}),
     ),
 )

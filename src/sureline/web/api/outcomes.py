@@ -12,6 +12,7 @@ from sureline.application.label import GivenAnswer
 from sureline.application.ports.keys import Role
 from sureline.application.review.reviewed import APPROVING, Reviewed
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.person import same_person
 from sureline.errors import Forbidden
 from sureline.web.api.decisions import decision_of, own_decision
 from sureline.web.api.shapes import OutcomeFields, OutcomeShape, ReviewShape
@@ -41,8 +42,9 @@ async def record(call: Call) -> Reply:
         raise Forbidden(
             "this decision was not drawn for the audit, so its audit takes an admin key"
         )
-    approves = source in _REVIEWED and Action(fields["action"]) in APPROVING
-    if approves and stored.submitted_by == call.key.name:
+    said_by = {call.key.name, fields.get("by", call.key.name)}
+    approves = Action(fields["action"]) in APPROVING
+    if approves and any(same_person(stored.submitted_by, one) for one in said_by):
         raise Forbidden("nobody approves their own proposal; somebody else must")
     if call.key.role is Role.REVIEWER:
         fields["by"] = call.key.name  # a reviewer answers in no other name (R12)

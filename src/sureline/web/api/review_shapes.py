@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from sureline.core.values.outcome import Action
 from sureline.core.values.review import ReviewKind, ReviewState
-from sureline.web.api.shapes import Comment, FindingShape, Moment, ReasonShape
+from sureline.web.api.shapes import Comment, DecisionShape, FindingShape, Moment, ReasonShape
 
 _FORBID = ConfigDict(extra="forbid", strict=True)
 
@@ -81,7 +81,9 @@ class SourceShape(TypedDict):
 class ReviewItemShape(TypedDict, total=False):
     """An item with its content; an audit has nothing of the gate's view in it.
 
-    With `answer_first` the output is withheld until you have said what it should be.
+    With `answer_first` the output is withheld until you have said what it should be. `rescored`
+    says that somebody edited the output: findings, `verification` and `composite` are of the edit,
+    and every signal with `before_edit: true` was measured on the output before it.
     """
 
     review: Required[QueueItemShape]
@@ -93,6 +95,7 @@ class ReviewItemShape(TypedDict, total=False):
     decision: Required[dict[str, Any]]
     claims: Required[dict[str, Any]]
     answer_first: Required[bool]
+    rescored: Required[bool]
 
 
 class NextShape(TypedDict):
@@ -136,6 +139,15 @@ class ConsumeFields(TypedDict, total=False):
     """What the caller means to use: the SHA-256 of it as canonical JSON, in hexadecimal."""
 
     digest: Digest | None
+
+
+class ConsumedShape(DecisionShape):
+    """A decision whose approval was used by this very call; the `output` is yours to act on.
+
+    `approved` is true here whoever approved, the gate or people; `route` says which way it took.
+    """
+
+    consumed: Required[Literal[True]]
 
 
 @with_config(_FORBID)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from sureline.application.ports.keys import ApiKey, Role
@@ -90,6 +92,14 @@ class AgreementsShape(TypedDict):
     by_pair: list[PairShape]
 
 
+class UnplantedShape(TypedDict):
+    """A slice in which no error could be planted where one belonged, and why."""
+
+    slice_key: str
+    reason: Literal["no_material", "nothing_to_change", "checks_catch_it"]
+    sentence: str
+
+
 class ReviewersShape(TypedDict):
     """How people worked since a moment, 90 days ago."""
 
@@ -97,6 +107,7 @@ class ReviewersShape(TypedDict):
     flagged: list[str]
     reviewers: list[ReviewerShape]
     agreement: AgreementsShape
+    unplanted: list[UnplantedShape]
 
 
 async def reviewers_seen(services: Services, key: ApiKey) -> ReviewersReport:

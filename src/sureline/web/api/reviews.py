@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from sureline.application.encode import finding_json
 from sureline.application.ports.keys import Role
 from sureline.application.ports.reviews import Wanted
 from sureline.application.review.bulk import Bulk, Row
 from sureline.application.review.desk import Said
-from sureline.application.review.in_json import finding_json, item_json, review_json, row_json
+from sureline.application.review.in_json import item_json, review_json, row_json
 from sureline.application.review.item import ReviewItem
 from sureline.core.review.edits import edited_fields
 from sureline.core.values.outcome import Action
+from sureline.core.values.person import same_person
 from sureline.core.values.review import Review
 from sureline.errors import Forbidden, NotFound
-from sureline.web.access import check_slice
+from sureline.web.access import check_slice, may_see
 from sureline.web.api.review_shapes import (
     AnswerFields,
     BulkFields,
@@ -64,7 +66,6 @@ async def page(call: Call) -> Reply:
     if OFFERED.read(call):
         wanted = await desk.offered(call.key.name, wanted)
     found = await desk.page(wanted, limit=int(LIMIT.read(call)), offset=int(OFFSET.read(call)))
-    counts = await desk.counts()
     return Reply.json(
         {
             "reviews": [review_json(one) for one in found],
@@ -76,8 +77,8 @@ async def page(call: Call) -> Reply:
                     "count": one.count,
                     "oldest": one.oldest.isoformat(),
                 }
-                for one in counts
-                if not call.key.slices or one.slice_key in call.key.slices
+                for one in await desk.counts()
+                if may_see(call.key, one.slice_key)
             ],
         }
     )
@@ -90,8 +91,7 @@ async def show(call: Call) -> Reply:
 
 async def take_next(call: Call) -> Reply:
     """Claim the most urgent item that this person may take."""
-    wanted = Wanted(slices=call.key.slices)
-    found = await call.context.services.desk.next(call.key.name, wanted)
+    found = await call.context.services.desk.next(call.key.name, Wanted(slices=call.key.slices))
     return Reply.json({"review": None if found is None else review_json(found)})
 
 
@@ -198,7 +198,7 @@ async def _changed(call: Call, change: Callable[[str], Awaitable[Review]]) -> Re
 
 def _check_may_decide(call: Call, review: Review) -> None:
     check_slice(call.key, review.slice_key)
-    if review.submitted_by == call.key.name:
+    if same_person(review.submitted_by, call.key.name):
         raise Forbidden("nobody decides about their own proposal; somebody else must")
 
 

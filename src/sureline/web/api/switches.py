@@ -15,6 +15,7 @@ from sureline.web.operation import ADMINS, READERS, Answer, Call, Operation
 from sureline.web.reply import Reply
 
 _SLICE = "slice:"
+GLOBAL = "global"
 
 
 async def show(call: Call) -> Reply:
@@ -61,10 +62,14 @@ async def turn_switch(
 
 
 def concerns(key: ApiKey, scope: str) -> bool:
-    """Tell whether a switch bears on the slices that the key may see."""
-    return not (key.slices and scope.startswith(_SLICE)) or (
-        scope.removeprefix(_SLICE) in key.slices
-    )
+    """Tell whether a switch is the key's to see: everything's, or one of its slices'.
+
+    A batch says not of which slices it is; on the page of an item its switch is shown to whoever
+    may see the item.
+    """
+    if not key.slices or scope == GLOBAL:
+        return True
+    return scope.startswith(_SLICE) and scope.removeprefix(_SLICE) in key.slices
 
 
 def _check_scope(key: ApiKey, scope: str) -> None:

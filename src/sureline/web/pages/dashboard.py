@@ -24,13 +24,13 @@ from sureline.core.values.review import ReviewState
 from sureline.errors import PolicyError
 from sureline.web.access import may_see
 from sureline.web.api.slices import slices_seen
-from sureline.web.api.switches import switches_seen
 from sureline.web.pages.apart import apart
 from sureline.web.pages.page import Page, Visit
+from sureline.web.pages.switches_on import switches_on
 from sureline.web.reply import Reply
 
 LATELY = 28
-"""Days before today whose automation counts as that of now."""
+"""Days, today among them, whose automation counts as that of now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +105,9 @@ def queue_health(counts: Sequence[QueueCount]) -> QueueHealth:
 
 
 def lately(days: Sequence[RouteDay], now: datetime) -> Rate:
-    """Return the automation of the 28 days before today."""
+    """Return the automation of the last 28 days, today among them."""
     today = day_number(now)
-    return automation([one for one in days if 0 < today - one.day <= LATELY])
+    return automation([one for one in days if 0 <= today - one.day < LATELY])
 
 
 async def standings_seen(services: Services, key: ApiKey) -> tuple[Standing, ...]:
@@ -149,7 +149,7 @@ async def show(visit: Visit) -> Reply:
         lately=lately(days, now),
         queue=queue_health(counts),
         flow=(await services.queue_health.read()).seen(lambda name: may_see(key, name)),
-        switches=[one for one in await switches_seen(services, key) if one.on],
+        switches=await switches_on(visit),
         opinions=await _opinions(services, key),
         warnings=[*warnings_of(await standings_seen(services, key))],
         now=now,

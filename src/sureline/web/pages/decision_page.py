@@ -11,6 +11,8 @@ from sureline.application.ports.keys import Role
 from sureline.application.ports.ledger import StoredDecision
 from sureline.application.review.item import CLAIMED
 from sureline.bootstrap import Services
+from sureline.core.checks.grounding import CLAIMED as CLAIMED_SOURCE
+from sureline.core.gate.composition import VERIFICATION
 from sureline.core.values.certificate import Certificate
 from sureline.core.values.outcome import Outcome, OutcomeSource
 from sureline.errors import NotFound, PolicyError, UnknownSlice
@@ -73,10 +75,17 @@ async def show(visit: Visit) -> Reply:
         certificate=await _certificate(services, stored, body.get("certificate")),
         outcomes=outcomes,
         review=review,
+        unvouched=not judges and stored.submitted_by and _is_unvouched(body),
         is_open=judges and review is not None and review.state.is_open,
         # Where it stands in the ledger is for auditors: planted items stand in none.
         place=None if judges else await services.store.provenance.place(*named),
     )
+
+
+def _is_unvouched(body: Mapping[str, Any]) -> bool:
+    """Tell whether values stand only in a source that the caller's key does not vouch for."""
+    said = body.get("signals", {}).get(VERIFICATION, {}).get("detail", {})
+    return CLAIMED_SOURCE in said.get("codes", ())
 
 
 def _waits_for_audit(body: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from sureline.application.in_csv import logbook_csv, queue_csv
 from sureline.core.review import transitions
-from sureline.web.access import may_see
 from sureline.web.pages.apart import apart
 from sureline.web.pages.filters import Filters
 from sureline.web.pages.guarded import GUARDED
@@ -35,8 +34,7 @@ async def logbook(visit: Visit) -> Reply:
     """Return the changes that the logbook lists, oldest first, and all of them."""
     services, key = visit.context.services, visit.signed_in.key
     since = services.clock.now() - timedelta(days=days_of(visit))
-    entries = await apart(lambda: services.logbook.entries(since))
-    seen = [one for one in entries if one.slice_key is None or may_see(key, one.slice_key)]
+    seen = await apart(lambda: services.logbook.entries(since, slices=key.slices))
     return _file("logbook", logbook_csv(seen))
 
 

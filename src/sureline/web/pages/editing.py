@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sureline.core.review.edits import edited_fields
 from sureline.core.values.policy import SlicePolicy
 from sureline.errors import InvalidInput
 from sureline.web.pages.draft import LONGEST_TEXT, DraftField, fields_of
@@ -58,6 +59,27 @@ def editing_of(output: Any, policy: SlicePolicy | None, how: str | None = None) 
     if len(whole) > LONGEST_TEXT:
         return Editing(output=output, how=None)
     return Editing(output=output, how=TEXT if is_plain else JSON, whole=whole)
+
+
+def typed_over(output: Any, edited: Any, policy: SlicePolicy | None) -> Mapping[str, str]:
+    """Return the form in which somebody types over an output so that it becomes `edited`.
+
+    Empty where it is too large for a page.
+    """
+    for how in (None, JSON):
+        editing = editing_of(output, policy, how)
+        after = editing_of(edited, policy, how)
+        form = {one.name: one.text for one in after.fields} | {WHOLE: after.whole}
+        if editing.how == after.how and after.how is not None and _makes(editing, form, edited):
+            return {"as": after.how, **form}
+    return {}
+
+
+def _makes(editing: Editing, form: Mapping[str, str], edited: Any) -> bool:
+    try:
+        return not edited_fields(editing.read(form), edited)
+    except InvalidInput:
+        return False
 
 
 def _escaped(output: Any) -> str:

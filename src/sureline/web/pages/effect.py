@@ -24,11 +24,11 @@ def effect_of(review: Review, decision: Mapping[str, Any]) -> str:
         return "It has acted already: your answer says whether it was right, and releases nothing."
     action = decision.get("action_class")
     use = f"do {action} with it" if action else "act on it"
-    window = f"Your verdict can be taken back for {span(review.rules.undo)}."
+    window = f"Undo: {span(review.rules.undo)}."
     left = review.rules.approvals - len(review.approvals)
     if left > 1:
         others = f"{left - 1} more must" if left > 2 else "one more must"
         approving = f"Approving is not enough for the agent to {use}: {others} approve."
     else:
         approving = f"Approving hands it to the agent, which may {use}."
-    return f"{approving} Rejecting stops it: nothing is handed out. {window}"
+    return f"{approving} Rejecting stops it. {window}"

@@ -39,7 +39,8 @@ class Stream(Reply):
     """Sends the counts whenever they change, and a comment when they do not.
 
     It ends when the server is about to stop, when the browser has gone, and when the session has
-    ended or its key was revoked, which is looked at with each beat. No thread is held.
+    ended or its key was revoked, which is looked at with each beat. No thread is held. Beats have
+    a clock of their own: one that came when counts moved which somebody may not see would tell.
     """
 
     visit: Visit
@@ -71,6 +72,8 @@ class Stream(Reply):
     async def _tell(self, send: Send, ends: set[asyncio.Task[Any]]) -> None:
         visit, told = self.visit, ""
         live, beat = visit.context.live, visit.context.settings.beat_seconds
+        clock = asyncio.get_running_loop().time
+        due = clock() + beat
         while not any(one.done() for one in ends):
             moved = asyncio.create_task(live.moved())
             try:
@@ -78,10 +81,15 @@ class Stream(Reply):
                 if part is None:
                     await _put(send, "event: end\ndata: signed out\n\n", more=False)
                     return
-                await _put(send, _event("counts", part) if part != told else ": beat\n\n")
-                told = part
+                is_due = clock() >= due
+                if part != told:
+                    await _put(send, _event("counts", part))
+                elif is_due:
+                    await _put(send, ": beat\n\n")
+                told, due = part, due + beat if is_due else due
+                left = max(0.0, due - clock())
                 await asyncio.wait(
-                    {*ends, moved}, timeout=beat, return_when=asyncio.FIRST_COMPLETED
+                    {*ends, moved}, timeout=left, return_when=asyncio.FIRST_COMPLETED
                 )
             finally:
                 moved.cancel()
@@ -91,7 +99,11 @@ class Stream(Reply):
         """Return the counts that this person may see, None when the session has ended."""
         visit = self.visit
         now = visit.context.services.clock.now()
-        session = await visit.sessions.read(visit.headers.get(b"cookie", b""), now)
+        cookie = visit.headers.get(b"cookie", b"")
+        if visit.person is None:
+            session = await visit.sessions.read(cookie, now)
+        else:
+            session = await visit.sessions.of(visit.person, cookie, now)
         if session is None:
             return None
         return counts_part(session.key, await visit.context.live.counts())

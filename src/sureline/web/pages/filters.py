@@ -74,6 +74,12 @@ class Filters:
         return urlencode(made, errors="replace")
 
     @property
+    def narrowed(self) -> int:
+        """Return how many choices are made besides the words that are searched for."""
+        chosen = (self.slice, self.kind, self.stakes, self.state, self.due, self.reason)
+        return sum(map(bool, chosen))
+
+    @property
     def is_costly(self) -> bool:
         """Tell whether items have to be compared one by one."""
         return bool(self.find or self.reason)

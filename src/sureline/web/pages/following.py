@@ -11,12 +11,14 @@ from sureline.web.pages.templates import step
 from sureline.web.reply import Reply
 
 
-async def next_of(visit: Visit, *, leaving: str | None = None) -> Review | None:
+async def next_of(
+    visit: Visit, *, leaving: str | None = None, keeps: bool = False
+) -> Review | None:
     """Claim the next item of the view in which this person works; None where it has no other."""
     services, key, view = visit.context.services, visit.signed_in.key, visit.view
     sought = view.sought(key.name, services.clock.now())
     wanted = replace(view.wanted(key), is_open=True)
-    return await services.inbox.next(key.name, wanted, sought, leaving=leaving)
+    return await services.inbox.next(key.name, wanted, sought, leaving=leaving, keeps=keeps)
 
 
 async def opened(visit: Visit, found: Review | None, *, done: str | None = None) -> Reply:

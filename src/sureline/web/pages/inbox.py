@@ -8,6 +8,7 @@ from dataclasses import replace
 from sureline.application.ports.inbox import LOOKED_AT
 from sureline.application.ports.saved_views import SavedView
 from sureline.core.review import transitions
+from sureline.core.review.recalled import stakes_of
 from sureline.web.access import may_see
 from sureline.web.pages.counting import counts_part, waiting
 from sureline.web.pages.filters import DUE, KINDS, STAKES, STATES, Filters
@@ -17,11 +18,19 @@ from sureline.web.pages.notice import notice_of
 from sureline.web.pages.offered import OF_GROUP, is_in_group, wanted_of
 from sureline.web.pages.page import Page, Visit, redirect
 from sureline.web.pages.screen import REVIEWERS
+from sureline.web.pages.selection import (
+    Picks,
+    likeness,
+    list_visit,
+    may_pick,
+    pick_of,
+    picked,
+)
+from sureline.web.pages.switches_on import switches_on
 from sureline.web.pages.tabs import saved_views, tabs_of
 from sureline.web.reply import Reply
 
 PAGE = 100
-RANKS = ("reversible", "high cost", "irreversible")
 
 
 async def inbox(visit: Visit) -> Reply:
@@ -30,12 +39,27 @@ async def inbox(visit: Visit) -> Reply:
     first = await _first_view(visit, views)
     if first is not None:
         return redirect(first)
-    services, key = visit.context.services, visit.signed_in.key
+    services = visit.context.services
     filters = Filters.of(visit.query)
-    visit = replace(visit, query={**visit.query, "in": filters.query})
     named = filters.find and await services.desk.store.get(services.workspace, filters.find)
     if named:
-        return redirect(item_address(visit, named.id))
+        inside = replace(visit, query={**visit.query, "in": filters.query})
+        return redirect(item_address(inside, named.id))
+    return await _page(visit, views, filters, None)
+
+
+async def decide_picked(visit: Visit) -> Reply:
+    """Decide what was selected, and show the list with what became of each."""
+    picks = await picked(visit)
+    visit = list_visit(visit)
+    return await _page(visit, await saved_views(visit), Filters.of(visit.query), picks)
+
+
+async def _page(
+    visit: Visit, views: Sequence[SavedView], filters: Filters, picks: Picks | None
+) -> Reply:
+    visit = replace(visit, query={**visit.query, "in": filters.query})
+    services, key = visit.context.services, visit.signed_in.key
     now, offset = services.clock.now(), visit.number("offset")
     found = await services.inbox.page(
         await wanted_of(visit, filters), filters.sought(key.name, now), limit=PAGE, offset=offset
@@ -59,10 +83,14 @@ async def inbox(visit: Visit) -> Reply:
         known_slices=sorted({one.slice_key for one in counts}),
         known_reasons=sorted({code for line in found.lines.values() for code in line.reasons}),
         waiting=waiting(key, counts),
-        ranks=RANKS,
+        stakes_of=stakes_of,
         now=now,
         may_decide=key.role in REVIEWERS,
+        picks=picks,
+        pick_of={one.id: pick_of(one) for one in items if may_pick(key, one, now)},
+        likeness=lambda one: likeness(one, found.lines.get(one.id)),
         notice=await notice_of(visit),
+        switches=await switches_on(visit),
     )
 
 
@@ -89,11 +117,13 @@ async def counts(visit: Visit) -> Reply:
 
 async def take_next(visit: Visit) -> Reply:
     """Claim the most urgent item of the view and go to it; what was in front is given back."""
-    return await opened(visit, await next_of(visit, leaving=visit.form.get("leaving") or None))
+    left, keeps = visit.form.get("leaving") or None, bool(visit.form.get("keep"))
+    return await opened(visit, await next_of(visit, leaving=left, keeps=keeps))
 
 
 PAGES = (
     Page(method="GET", path="/", run=inbox),
     Page(method="GET", path="/counts", run=counts),
+    Page(method="POST", path="/picked", run=decide_picked, roles=REVIEWERS),
     Page(method="POST", path="/next", run=take_next, roles=REVIEWERS),
 )

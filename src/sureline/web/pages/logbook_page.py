@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sureline.web.access import may_see
 from sureline.web.pages.apart import apart
 from sureline.web.pages.page import Page, Visit
 from sureline.web.reply import Reply
@@ -20,8 +19,7 @@ async def show(visit: Visit) -> Reply:
     services, key = visit.context.services, visit.signed_in.key
     days = days_of(visit)
     since = services.clock.now() - timedelta(days=days)
-    entries = await apart(lambda: services.logbook.entries(since))
-    seen = [one for one in entries if one.slice_key is None or may_see(key, one.slice_key)]
+    seen = await apart(lambda: services.logbook.entries(since, slices=key.slices))
     return visit.html(
         "logbook.html.j2",
         entries=seen[: -MOST - 1 : -1],

@@ -17,6 +17,7 @@ class Notice:
     id: str
     sentence: str
     until: datetime | None
+    now: datetime
 
 
 async def notice_of(visit: Visit) -> Notice | None:
@@ -31,7 +32,10 @@ async def notice_of(visit: Visit) -> Notice | None:
     if sentence is None:
         return None
     return Notice(
-        id=item.id, sentence=sentence, until=item.release_at if can_undo(item, name, now) else None
+        id=item.id,
+        sentence=sentence,
+        until=item.release_at if can_undo(item, name, now) else None,
+        now=now,
     )
 
 
@@ -42,7 +46,6 @@ def can_undo(item: Review, name: str, now: datetime) -> bool:
         item.state is ReviewState.DECIDED
         and verdict is not None
         and verdict.by == name
-        and verdict.action is not Action.EDIT
         and not item.released
         and item.release_at is not None
         and now < item.release_at

@@ -22,6 +22,8 @@ from sureline.web.pages.templates import render
 from sureline.web.reply import Reply
 
 PEOPLE = frozenset({Role.REVIEWER, Role.ADMIN, Role.AUDITOR})
+ENDED = "ended"
+"""Says in an address that a form was sent without a session, and nothing was recorded."""
 MOST_FIELDS = 2_000
 FURTHEST = 10_000_000
 """The largest number that an address may ask for."""
@@ -116,7 +118,10 @@ class PageEndpoint:
         self._pages = {page.method: page for page in pages}
         services = context.services
         self._sessions = Sessions(
-            keys=services.keys, secret=services.store.secret, workspace=services.workspace
+            keys=services.keys,
+            over=services.store.ended_sessions,
+            secret=services.store.secret,
+            workspace=services.workspace,
         )
         sign_in = context.settings.company
         self._company = (
@@ -130,8 +135,7 @@ class PageEndpoint:
             raise MethodNotAllowed(", ".join(sorted(self._pages)))
         visit = await self._visit(page, scope, receive)
         if page.roles and visit.session is None:
-            asked = scope["query_string"].decode("latin-1")
-            reply = redirect(f"/login?next={quote(scope['path'] + ('?' + asked if asked else ''))}")
+            reply = redirect(_sign_in_address(scope, visit, is_page="GET" in self._pages))
         else:
             reply = await self._answer(page, visit)
         await reply.send(send)
@@ -164,7 +168,7 @@ class PageEndpoint:
         if self._company is None:
             return None, await self._sessions.read(cookie, now)
         person = self._company.person(_peer(scope), scope["headers"], now)
-        return person, self._sessions.of(person, cookie, now)
+        return person, await self._sessions.of(person, cookie, now)
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:
@@ -218,6 +222,27 @@ def _check_origin(visit: Visit) -> None:
     given = visit.form.get("csrf", "").encode("utf-8", "replace")
     if session is not None and not hmac.compare_digest(given, session.csrf.encode()):
         raise Forbidden("this form is out of date; load the page again")
+
+
+def _sign_in_address(scope: Scope, visit: Visit, *, is_page: bool) -> str:
+    """Return where to sign in, and from there back; a form's way back is the page that sent it."""
+    if scope["method"] != "POST":
+        asked = scope["query_string"].decode("latin-1")
+        return f"/login?next={quote(scope['path'] + ('?' + asked if asked else ''))}"
+    sender = _page_of(visit.headers.get(b"referer", b""), visit.headers.get(b"host", b""))
+    back = sender or (scope["path"] if is_page else "/")
+    return f"/login?{ENDED}=1&next={quote(back)}"
+
+
+def _page_of(referer: bytes, host: bytes) -> str:
+    """Return the address, on this server, of the page that sent a form; empty where unknown."""
+    try:
+        parts = urlsplit(referer.decode("latin-1"))
+    except ValueError:
+        return ""
+    if not host or parts.netloc.encode("latin-1") != host:
+        return ""
+    return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 def _host(origin: bytes) -> bytes:

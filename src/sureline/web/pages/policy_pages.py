@@ -18,6 +18,7 @@ from sureline.application.ports.keys import ApiKey, Role
 from sureline.bootstrap import Services, check_sources
 from sureline.core.gate.acting import acting
 from sureline.core.values.counted import counted
+from sureline.core.values.notification import Notifications
 from sureline.core.values.policy import Policy
 from sureline.errors import Conflict, Forbidden, InvalidInput, MissingExtra, PolicyError
 from sureline.web.access import may_see
@@ -27,6 +28,8 @@ from sureline.web.reply import Reply
 
 ADMINS = frozenset({Role.ADMIN})
 LONGEST_NOTE = 2_000
+OF_ALL = frozenset({"version", "defaults", "action_classes"})
+"""Keys of a policy that are everybody's to see, beside their slices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,7 @@ async def _shown(
         chosen=chosen,
         proposed=await services.policies.proposed(),
         history=history[::-1],
+        held={one.subject for one in history},
         may_activate=key.role in ADMINS and not key.slices,
         note=visit.form.get("note", ""),
         drafted_from=_slice_named(visit, current),
@@ -157,7 +161,11 @@ async def _warnings(services: Services, holder: ApiKey, before: Policy, after: P
 
 
 def narrowed(policy: Policy, key: ApiKey) -> Policy:
-    """Return what a key may see of a policy: its slices alone if it is bound to some."""
+    """Return what a key may see of a policy.
+
+    If it is bound to slices: those, and what holds for all; not who works on others, nor where
+    their notices go and their verdicts come from.
+    """
     if not key.slices:
         return policy
 
@@ -167,7 +175,13 @@ def narrowed(policy: Policy, key: ApiKey) -> Policy:
     return replace(
         policy,
         slices=seen(policy.slices),
-        raw={**policy.raw, "slices": seen(policy.raw.get("slices", {}))},
+        raw={
+            **{name: one for name, one in policy.raw.items() if name in OF_ALL},
+            "slices": seen(policy.raw.get("slices", {})),
+        },
+        notifications=Notifications(),
+        groups={},
+        inbound=(),
         measurement_hashes=seen(policy.measurement_hashes),
         base_measurements=seen(policy.base_measurements),
     )

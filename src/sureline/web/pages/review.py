@@ -11,6 +11,7 @@ from sureline.core.values.outcome import Action
 from sureline.core.values.review import Review
 from sureline.errors import Conflict, Forbidden, InvalidInput, NotFound
 from sureline.web.access import check_slice
+from sureline.web.pages.edited_again import edited_again
 from sureline.web.pages.editing import Editing, editing_of
 from sureline.web.pages.following import item_address, list_address, next_of, opened
 from sureline.web.pages.page import Page, Visit, redirect
@@ -45,16 +46,20 @@ async def decide(visit: Visit) -> Reply:
     desk, name = visit.context.services.desk, visit.signed_in.key.name
     act, review_id = visit.form.get("act", ""), visit.params["id"]
     try:
-        await _check(visit)
+        before = await _check(visit)
         await _act(desk, visit, act, name)
     except (Conflict, Forbidden, InvalidInput) as error:
-        return await screen(visit, status=error.status, error=error.message)
-    if act in {"claim", "release", "undo", "answer"}:
-        if left := visit.form.get("leaving"):  # what was in front of whoever goes back to another
-            await visit.context.services.inbox.give_back(left, name)
-        here = item_address(visit, review_id)
-        return redirect(here if act != "release" else list_address(visit))
-    return await opened(visit, await next_of(visit), done=review_id)
+        return await screen(visit, refused=error)
+    if act not in {"claim", "release", "undo", "answer"}:
+        return await opened(visit, await next_of(visit), done=review_id)
+    left = visit.form.get("leaving")  # what was in front of whoever goes back to another
+    if left and not visit.form.get("keep"):
+        await visit.context.services.inbox.give_back(left, name)
+    verdict = before.verdict
+    if act == "undo" and verdict is not None and verdict.action is Action.EDIT:
+        return await edited_again(visit, verdict)
+    here = item_address(visit, review_id)
+    return redirect(here if act != "release" else list_address(visit))
 
 
 async def hold(visit: Visit) -> Reply:
@@ -69,7 +74,18 @@ async def hold(visit: Visit) -> Reply:
     return Reply(body=held.lease_until.isoformat().encode(), media_type=PLAIN)
 
 
-async def _check(visit: Visit) -> None:
+async def leave(visit: Visit) -> Reply:
+    """Give back what was in front of somebody who goes elsewhere; for a script.
+
+    Where they look through what they hold, they keep it.
+    """
+    services, name = visit.context.services, visit.signed_in.key.name
+    if visit.view.sought(name, services.clock.now()).held_by is None:
+        await services.inbox.give_back(visit.params["id"], name)
+    return Reply(body=b"", media_type=PLAIN)
+
+
+async def _check(visit: Visit) -> Review:
     review = await visit.context.services.desk.store.get(
         visit.context.services.workspace, visit.params["id"]
     )
@@ -78,6 +94,7 @@ async def _check(visit: Visit) -> None:
     check_slice(visit.signed_in.key, review.slice_key)
     if review.submitted_by == visit.signed_in.key.name:
         raise Forbidden("nobody decides about their own proposal; somebody else must")
+    return review
 
 
 async def _act(desk: ReviewDesk, visit: Visit, act: str, name: str) -> None:
@@ -151,5 +168,6 @@ PAGES = (
     Page(method="GET", path="/reviews/{id}", run=show),
     Page(method="POST", path="/reviews/{id}", run=decide, roles=REVIEWERS),
     Page(method="POST", path="/reviews/{id}/hold", run=hold, roles=REVIEWERS),
+    Page(method="POST", path="/reviews/{id}/leave", run=leave, roles=REVIEWERS),
     Page(method="GET", path="/reviews/{id}/whole/{part}", run=show_whole),
 )

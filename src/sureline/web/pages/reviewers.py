@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sureline.application.ports.keys import Role
 from sureline.application.review.reviewer_words import WHAT_THEN, flag_reason
+from sureline.application.review.unplanted_words import unplanted_sentence
 from sureline.core.statistics.attention import Detection
 from sureline.core.statistics.kappa import Kappa
 from sureline.web.api.reviewers import REVIEWING, reviewers_seen
@@ -25,6 +26,7 @@ async def show(visit: Visit) -> Reply:
         report=report,
         reason=flag_reason,
         what_then=WHAT_THEN,
+        unplanted=unplanted_sentence,
         bar_of=noticed_bar,
         kappa_bar_of=kappa_bar,
     )

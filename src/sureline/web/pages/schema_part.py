@@ -44,6 +44,12 @@ class SchemaPart:
         return self.is_nullable or not self.is_required
 
     @property
+    def title(self) -> str:
+        """Return what the schema's author calls it, an empty text where they do not."""
+        said = self.part.get("title")
+        return said.strip() if isinstance(said, str) else ""
+
+    @property
     def about(self) -> str:
         """Return what the schema's author says about it."""
         said = self.part.get("description")

@@ -15,13 +15,15 @@ from sureline.core.review import transitions
 from sureline.core.review.edits import edited_fields
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.review import Review
-from sureline.errors import NotFound, PolicyError, UnknownSlice
+from sureline.errors import InvalidInput, NotFound, PolicyError, SurelineError, UnknownSlice
 from sureline.web.access import check_slice
-from sureline.web.pages.editing import editing_of
+from sureline.web.pages.editing import WHOLE, editing_of
 from sureline.web.pages.effect import CONSEQUENCES, effect_of
 from sureline.web.pages.evidence import LONGEST_SHOWN, cases_like, sources_of
 from sureline.web.pages.notice import can_undo, notice_of
-from sureline.web.pages.page import Visit
+from sureline.web.pages.page import ENDED, Visit
+from sureline.web.pages.standing import standing_of
+from sureline.web.pages.switches_on import switches_for
 from sureline.web.pages.templates import as_json
 from sureline.web.pages.waterfall import waterfall
 from sureline.web.reply import Reply
@@ -72,38 +74,39 @@ async def policy_of(visit: Visit, slice_key: str) -> SlicePolicy | None:
         return None
 
 
-async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -> Reply:
-    """Show an item; `error` says why what was just tried did not happen."""
+async def screen(visit: Visit, *, refused: SurelineError | None = None) -> Reply:
+    """Show an item; `refused` says why what was just tried did not happen."""
     item = await item_of(visit)
     now, name = visit.context.services.clock.now(), visit.signed_in.key.name
     # What time has done is shown at once; it is written by whatever acts next, never by a GET.
     review = transitions.settle(item.review, now)
-    if item.is_withheld:
-        return visit.html(
-            "answer_first.html.j2",
-            status=status,
-            error=error,
-            item=item,
-            review=review,
-            may_decide=_may_decide(visit, review),
-            typed=visit.form,
-        )
-    policy = await policy_of(visit, review.slice_key)
     is_held = review.is_held(now)
+    taken = is_held and review.claimed_by != name
+    status = 200 if refused is None else refused.status
+    shared = {
+        "error": _sentence(refused),
+        "ended": visit.query.get(ENDED) == "1",
+        "item": item,
+        "review": review,
+        "mine": is_held and not taken,
+        "typed": visit.form,
+        "may_decide": _may_decide(visit, review),
+        "switches": await switches_for(visit, item),
+    }
+    if item.is_withheld:
+        return visit.html("answer_first.html.j2", status=status, **shared)
+    policy = await policy_of(visit, review.slice_key)
+    shared["may_decide"] = shared["may_decide"] and not taken
     return visit.html(
         "review.html.j2",
         status=status,
-        error=error,
-        item=item,
-        review=review,
+        **shared,
+        faults=refused.faults if isinstance(refused, InvalidInput) else {},
         now=now,
         chips=CHIPS,
-        mine=is_held and review.claimed_by == name,
-        taken=is_held and review.claimed_by != name,
-        may_decide=_may_decide(visit, review) and not (is_held and review.claimed_by != name),
+        taken=taken,
         can_undo=can_undo(review, name, now),
         editing=editing_of(item.output, policy, visit.form.get("as") or visit.query.get("as")),
-        typed=visit.form,
         edits=_edits(item),
         effect=effect_of(review, item.decision),
         consequence=CONSEQUENCES.get(item.decision.get("stakes", "")),
@@ -111,6 +114,11 @@ async def screen(visit: Visit, *, status: int = 200, error: str | None = None) -
         shown_mark=visit.form.get("shown") or _shown_mark(visit, review, now),
         **await _evidence(visit, item, policy),
     )
+
+
+def _sentence(refused: SurelineError | None) -> str | None:
+    """Return what an error says, without the name of the form's own input before it."""
+    return None if refused is None else refused.message.removeprefix(f"{WHOLE}: ")
 
 
 def _shown_mark(visit: Visit, review: Review, now: datetime) -> str:
@@ -137,6 +145,7 @@ async def _evidence(
         "sources": sources_of(item, None if checks is None else checks.checks),
         "cases": await cases_like(item, visit.context.services.desk),
         "drawing": waterfall(item.decision, weights),
+        "standing": standing_of(item.decision, is_rescored=item.is_rescored),
         "said": said,
     }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sureline.application.ports.keys import ApiKey
-from sureline.errors import Forbidden, RateLimited, Unauthorized
+from sureline.errors import Forbidden, RateLimited
 from sureline.web.access import LONGEST_SECRET
-from sureline.web.pages.page import PEOPLE, Page, Visit, redirect
+from sureline.web.pages.page import ENDED, PEOPLE, Page, Visit, redirect
 from sureline.web.reply import Reply
 
 HOME = "/"
@@ -17,7 +17,9 @@ async def ask(visit: Visit) -> Reply:
     """Show the form; whom the company has signed in needs none, and gets a session."""
     if visit.person is not None:
         return _let_in(visit, visit.person)
-    return visit.html("sign_in.html.j2", error=None, next=_own(visit.query.get("next", HOME)))
+    target = _own(visit.query.get("next", HOME))
+    ended = visit.query.get(ENDED) == "1"
+    return visit.html("sign_in.html.j2", error=None, next=target, ended=ended)
 
 
 async def sign_in(visit: Visit) -> Reply:
@@ -34,14 +36,31 @@ async def sign_in(visit: Visit) -> Reply:
     target = _own(visit.form.get("next", HOME))
     secret = visit.form.get("key", "").strip()
     key = await services.keys.find(secret) if 0 < len(secret) <= LONGEST_SECRET else None
-    if key is None or key.workspace != services.workspace or key.role not in PEOPLE:
-        error = Unauthorized("this is no key of a reviewer, an admin or an auditor")
-        return visit.html("sign_in.html.j2", status=401, error=error.message, next=target)
+    if refused := _refusal(secret, key, services.workspace):
+        return visit.html("sign_in.html.j2", status=401, error=refused, next=target, ended=False)
+    assert key is not None
     return redirect(target, _cookie(visit, key))
 
 
+def _refusal(secret: str, key: ApiKey | None, workspace: str) -> str | None:
+    """Say why nobody is signed in, None where somebody is.
+
+    Of keys that are not known, were revoked or are another workspace's it says one and the same.
+    """
+    if not secret:
+        return "enter your key: what `sureline keys create` printed when it was made"
+    if key is None or key.workspace != workspace:
+        return "this is no key of a reviewer, an admin or an auditor"
+    if key.role not in PEOPLE:
+        return "this key is an agent's: it is for programs, and opens /v1 alone; sign in with yours"
+    return None
+
+
 async def sign_out(visit: Visit) -> Reply:
-    """End the session in this browser."""
+    """End the session, for whoever else holds its cookie as well."""
+    await visit.sessions.end(visit.signed_in, visit.context.services.clock.now())
+    if left := visit.form.get("leaving"):  # the item in front of whoever goes
+        await visit.context.services.inbox.give_back(left, visit.signed_in.key.name)
     ended = (b"set-cookie", visit.sessions.ended().encode("ascii"))
     if visit.person is None:
         return redirect("/login", ended)
@@ -52,6 +71,8 @@ async def sign_out(visit: Visit) -> Reply:
 def _let_in(visit: Visit, person: ApiKey) -> Reply:
     """Go on to what was asked for; a session that there is goes on, and open forms with it."""
     target = _own(visit.query.get("next", HOME))
+    if visit.query.get(ENDED) == "1" and target.startswith("/reviews/"):  # said on the page itself
+        target += f"{'&' if '?' in target else '?'}{ENDED}=1"
     return redirect(target) if visit.session else redirect(target, _cookie(visit, person))
 
 

@@ -19,15 +19,23 @@ _TEXTS = frozenset({FieldKind.LINE, FieldKind.LINES, FieldKind.DATE})
 def edited_output(output: Any, fields: Sequence[DraftField], form: Mapping[str, str]) -> Any:
     """Return the output as it was typed; fields that did not come back stay as they are.
 
-    Raises InvalidInput naming the field and what was expected.
+    Raises InvalidInput naming all fields that are wrong and what was expected there.
     """
     changes: dict[Steps, Any] = {}
+    faults: dict[str, str] = {}
     for field in fields:
         text = unified(form.get(field.name, field.text))
-        if text != unified(field.text) or (text and not _is_of_kind(field)):
+        if text == unified(field.text) and (not text or _is_of_kind(field)):
+            continue
+        try:
             value = _read(field, text)
-            if value is not field.value:
-                changes[field.steps] = value
+        except InvalidInput as error:
+            faults[field.path] = error.message
+            continue
+        if value is not field.value:
+            changes[field.steps] = value
+    if faults:
+        raise InvalidInput("; ".join(f"{at}: {said}" for at, said in faults.items()), faults=faults)
     return placed(output, changes)
 
 
@@ -36,7 +44,7 @@ def unified(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_json(text: str, field: str) -> Any:
+def read_json(text: str, field: str | None = None) -> Any:
     """Read one JSON value, strictly. Raises InvalidInput naming `field`."""
     try:
         return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
@@ -59,11 +67,11 @@ def _read(field: DraftField, text: str) -> Any:
     if field.kind in _TEXTS:
         return text
     if field.kind is FieldKind.NUMBER:
-        return _number(field, text)
+        return _number(text)
     if field.kind is FieldKind.JSON:
-        return read_json(text, field.path)
+        return read_json(text)
     if text not in field.choices:
-        raise InvalidInput(f"{field.path}: expected one of the choices", field=field.path)
+        raise InvalidInput("expected one of the choices")
     return json.loads(text)
 
 
@@ -74,15 +82,15 @@ def _emptied(field: DraftField) -> Any:
         return None
     if not field.part.is_required:
         return ABSENT
-    raise InvalidInput(f"{field.path}: expected a {field.kind}, got nothing", field=field.path)
+    raise InvalidInput(f"expected a {field.kind}, got nothing")
 
 
-def _number(field: DraftField, text: str) -> int | float:
+def _number(text: str) -> int | float:
     if NUMBER.fullmatch(text.strip()):
         value: int | float = json.loads(text)
         if math.isfinite(value):
             return value
-    raise InvalidInput(f"{field.path}: expected a number such as 1240.5", field=field.path)
+    raise InvalidInput("expected a number such as 1240.5")
 
 
 def _no_number(name: str) -> Any:

@@ -64,13 +64,13 @@ def waterfall(decision: Mapping[str, Any], weights: Mapping[str, float]) -> Wate
     """Return the drawing of a recorded decision, None where nothing was composed.
 
     Each bar is as long as what its signal adds: weight times value, over the sum of the weights
-    of all that were measured.
+    of all that were measured. What was measured before an edit adds nothing to the edit's.
     """
     composite = decision.get("composite")
     measured = {
         name: one["value"]
         for name, one in decision.get("signals", {}).items()
-        if one.get("value") is not None and weights.get(name, 0) > 0
+        if one.get("value") is not None and weights.get(name, 0) > 0 and not one.get("before_edit")
     }
     if composite is None or not measured:
         return None
@@ -80,10 +80,10 @@ def waterfall(decision: Mapping[str, Any], weights: Mapping[str, float]) -> Wate
     for name, value in measured.items():
         share = weights[name] / total
         ends = at + share * value
-        figure = f"{share:.0%} of {value:.3f}"
+        figure = f"{value:.3f} × {share:.0%}"
         bars.append(Bar(label=name, figure=figure, starts=at, ends=ends, row=len(bars)))
         at = ends
-    bars.append(_total("composite", composite, len(bars)))
+    bars.append(_total("together", composite, len(bars)))
     if decision.get("calibrated") is not None:
         bars.append(_total("calibrated", decision["calibrated"], len(bars)))
     return Waterfall(bars=tuple(bars), threshold=decision.get("threshold"))

@@ -6,6 +6,7 @@ const inputs = form ? [...form.querySelectorAll("[data-was]")] : [];
 const kept = form && `sureline.draft.${form.dataset.draft}`;
 const one = (selector) => form && form.querySelector(selector);
 const saved = () => [...inputs, one("#comment")].filter(Boolean);
+const reasons = () => (form ? [...form.querySelectorAll("[name=reason]")] : []);
 
 // The same characters that the server spells out; see shown_text.py.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -43,17 +44,29 @@ const differences = (before, after) => {
 
 const isChanged = (input) => input.value !== input.dataset.was;
 
+// What stands below a field is read with it: what is wrong there, and what was changed.
+const describe = (input, field) => {
+  const ids = [...field.querySelectorAll(".fault, .was")].map((line) => line.id);
+  if (ids.length) input.setAttribute("aria-describedby", ids.join(" "));
+  else input.removeAttribute("aria-describedby");
+};
+
 const say = (input) => {
   const field = input.closest("[data-field]");
   field.classList.toggle("changed", isChanged(input));
+  const stands = field.querySelector("[data-stands]");
+  if (stands) stands.hidden = isChanged(input); // it was said of what is not there any more
   let line = field.querySelector(".was");
-  if (!isChanged(input)) return line && line.remove();
+  if (!isChanged(input)) {
+    if (line) line.remove();
+    return describe(input, field);
+  }
   if (!line) {
     line = document.createElement("p");
     line.className = "was";
     line.id = `${input.id}-was`;
     field.append(line);
-    input.setAttribute("aria-describedby", line.id);
+    describe(input, field);
   }
   line.replaceChildren("changed: ");
   for (const [kind, text] of differences(input.dataset.was, input.value)) {
@@ -68,20 +81,26 @@ const offer = () => {
   const changed = inputs.some(isChanged);
   const [edit, approve, back] = ["[data-edit]", "[data-approve]", "[data-back]"].map(one);
   if (!edit) return;
-  edit.disabled = !changed;
-  back.disabled = !changed;
+  for (const button of [edit, back]) {
+    button.disabled = !changed;
+    button.hidden = !changed;
+  }
   approve.disabled = changed;
   edit.querySelector("kbd").hidden = !changed;
   approve.querySelector("kbd").hidden = changed;
-  if (changed) edit.dataset.key = "a";
-  else delete edit.dataset.key;
+  const [acts, rests] = changed ? [edit, approve] : [approve, edit];
+  acts.dataset.key = "a";
+  delete rests.dataset.key;
 };
 
 const keep = () => {
   const values = saved().filter((input) => input.value !== (input.dataset.was ?? ""));
-  if (!values.length) return sessionStorage.removeItem(kept);
+  const pairs = values.map((input) => [input.id, input.value]);
+  const reason = reasons().find((chip) => chip.checked);
+  if (reason) pairs.push(["reason", reason.value]);
+  if (!pairs.length) return sessionStorage.removeItem(kept);
   try {
-    sessionStorage.setItem(kept, JSON.stringify(values.map((input) => [input.id, input.value])));
+    sessionStorage.setItem(kept, JSON.stringify(pairs));
   } catch {
     document.getElementById("live").textContent = "This draft is too large to be kept in the tab.";
   }
@@ -95,6 +114,8 @@ const restore = () => {
     const around = input.closest("details");
     if (around) around.open = true;
   }
+  if (reasons().some((chip) => chip.checked)) return;
+  for (const chip of reasons()) chip.checked = values.get("reason") === chip.value;
 };
 
 if (form) {
@@ -115,10 +136,14 @@ if (form) {
     offer();
     keep();
   });
-  form.addEventListener("submit", () => sessionStorage.removeItem(kept));
+  // It is kept until a page says that the verdict was recorded (next.js): the session may be over.
   const edit = one("[data-focus]");
-  if (edit) {
+  if (edit && inputs.length) {
     edit.hidden = false;
-    edit.addEventListener("click", () => inputs[0] && inputs[0].focus());
+    edit.addEventListener("click", () => {
+      const around = inputs[0].closest("details");
+      if (around) around.open = true;
+      inputs[0].focus();
+    });
   }
 }

@@ -6,9 +6,10 @@ const off = () => localStorage.getItem(SETTING) === "off";
 const show = () => document.documentElement.classList.toggle("no-keys", off());
 
 const rows = (step) => {
-  const links = [...document.querySelectorAll("[data-row] a")];
+  const all = [...document.querySelectorAll("[data-row]")];
+  const links = all.map((row) => row.querySelector("a"));
   if (!links.length) return false;
-  const here = links.indexOf(document.activeElement);
+  const here = all.findIndex((row) => row.contains(document.activeElement));
   const next = here < 0 ? 0 : Math.max(0, Math.min(links.length - 1, here + step));
   links[next].focus();
   return true;

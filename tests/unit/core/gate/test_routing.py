@@ -95,6 +95,49 @@ def test_the_first_rule_that_applies_gives_the_route(
     assert code in [reason.code for reason in routing.reasons]
 
 
+def claiming(value: float, if_trusted: object) -> Signal:
+    """Return checks' score with what it would be if the agent's sources were trusted."""
+    detail = {"if_trusted": if_trusted}
+    return Signal.measured("verification", SignalKind.DETERMINISTIC, value, detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("value", "if_trusted", "circumstances", "expected", "code"),
+    [
+        pytest.param(0.1, 1.0, {}, Route.HUMAN_REQUIRED, "claimed_source", id="low-for-it-alone"),
+        pytest.param(0.0, 1.0, {}, Route.HUMAN_REQUIRED, "claimed_source", id="zero-for-it-alone"),
+        pytest.param(0.1, 1.0, {"attempt": 2}, Route.HUMAN_REQUIRED, "claimed_source",
+                     id="no-abstention-either"),
+        pytest.param(0.1, 1.0, {"switches": (switch(),)}, Route.HUMAN_REQUIRED, "claimed_source",
+                     id="switched-off"),
+        pytest.param(0.1, 0.39, {}, Route.AUTO_REJECT, "below_reject_threshold",
+                     id="low-without-it-too"),
+        pytest.param(0.0, 0.0, {}, Route.AUTO_REJECT, "fatal_check", id="fatal-without-it-too"),
+        pytest.param(0.7, 1.0, {}, Route.HUMAN_REVIEW, "below_threshold", id="not-too-low"),
+        pytest.param(0.1, True, {}, Route.AUTO_REJECT, "below_reject_threshold", id="no-number"),
+        pytest.param(0.1, float("nan"), {}, Route.AUTO_REJECT, "below_reject_threshold", id="nan"),
+        pytest.param(0.1, 7, {}, Route.AUTO_REJECT, "below_reject_threshold", id="out-of-range"),
+    ],
+)  # fmt: skip
+def test_what_is_low_only_for_want_of_a_trusted_source_goes_to_a_person(
+    value: float, if_trusted: object, circumstances: dict[str, Any], expected: Route, code: str
+) -> None:
+    """Unknown is neither rejected nor believed; what fails anyway is rejected as ever."""
+    policy = slice_policy()
+    assessed = assess([claiming(value, if_trusted)], policy)
+    routing = route(assessed, policy, around(**circumstances))
+    assert routing.route is expected
+    assert code in [reason.code for reason in routing.reasons]
+    assert assessed.composite == assess([measured("verification", value)], policy).composite
+
+
+def test_a_claimed_source_counts_as_an_attempt_and_for_no_certificate() -> None:
+    """Nobody tries for ever by claiming a source, and its labels speak of no automated output."""
+    policy = slice_policy()
+    routing = route(assess([claiming(0.1, 1.0)], policy), policy, around())
+    assert (routing.failed, routing.eligible) == (True, False)
+
+
 def test_all_reasons_are_listed_in_the_order_of_the_rules() -> None:
     """A decision says everything that speaks for a person, not only the first thing."""
     routing = routed(

@@ -242,6 +242,12 @@ def _create_access() -> None:
         unique=("secret_hash",),
     )
     _table(
+        "ended_sessions",
+        "workspace text, session text, until bigint",
+        key=("workspace", "session"),
+    )
+    op.create_index("ix_ended_sessions_until", "ended_sessions", ["workspace", "until"])
+    _table(
         "meta",
         "name text, value bytes",
         key=("name",),

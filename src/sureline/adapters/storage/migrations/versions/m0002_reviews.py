@@ -102,6 +102,8 @@ def upgrade() -> None:
         sa.Column("slice_key", TEXT, nullable=False),
         sa.Column("task", TEXT, nullable=False),
         sa.Column("reasons", TEXT, nullable=False),
+        sa.Column("found", TEXT, nullable=False),
+        sa.Column("confidence", sa.Float),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_review_lines"),
         sqlite_with_rowid=False,
     )

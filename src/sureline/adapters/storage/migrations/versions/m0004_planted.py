@@ -73,7 +73,16 @@ def upgrade() -> None:
         sa.Column("seen", sa.BigInteger, nullable=False),
         sa.Column("opened_at", sa.BigInteger, nullable=False),
         sa.Column("review_id", TEXT, nullable=False),
+        sa.Column("why", TEXT, nullable=False),
+        sa.Column("tried", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("workspace", "slice_key", name="pk_planting"),
+    )
+    op.create_table(
+        "planting_owed",
+        sa.Column("workspace", TEXT, nullable=False),
+        sa.Column("slice_key", TEXT, nullable=False),
+        sa.Column("review_id", TEXT, nullable=False),
+        sa.PrimaryKeyConstraint("workspace", "slice_key", "review_id", name="pk_planting_owed"),
     )
     op.create_table(
         "review_follow_ups",
