@@ -65,7 +65,8 @@ def test_c01_eight_labels_are_insufficient_and_give_no_threshold() -> None:
                      " at scores of 0.99962 or more would do", id="two missing, near 1"),
         pytest.param([(0.5, 1, 0)], "1 label is too few: 58 more labels", id="one label"),
         pytest.param([(0.7123456, 400, 100)], "400 labels, but no band of scores is precise enough:"
-                     " the best lower bound is 0.712 at scores of 0.7124 or more, and 0.95 is needed",
+                     " the best lower bound is 0.712 at scores of 0.7124 or more, and 0.95 is "
+                     "needed",
                      id="none precise enough"),
     ],
 )  # fmt: skip

@@ -20,8 +20,9 @@ class Sought:
     """What narrows a list; nothing in it is left out.
 
     `text` is found where each of its words is part of the item's task, slice, ids, reasons or first
-    finding, in capitals or not. `reason` is a code, `rank` the stakes. `due_by` keeps what has to be decided
-    by then, `is_up` what is a step up, `is_held` what somebody is at, `held_by` what this one is.
+    finding, in capitals or not. `reason` is a code, `rank` the stakes. `due_by` keeps what has to
+    be decided by then, `is_up` what is a step up, `is_held` what somebody is at, `held_by` what
+    this one is.
     """
 
     text: str = ""
