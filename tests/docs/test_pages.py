@@ -24,6 +24,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import Postgres
+from tests.postgres import postgres as postgres
+
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [
     ROOT / "README.md",
@@ -67,10 +70,13 @@ def _name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_a_page_does_what_it_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """Every block of a page that is to be run succeeds and prints what the page shows."""
     monkeypatch.chdir(tmp_path)
+    if "DATABASE_URL" in page.read_text("utf-8"):
+        server: Postgres = request.getfixturevalue("postgres")
+        monkeypatch.setenv("DATABASE_URL", server.database())
     monkeypatch.delenv("SURELINE_STORE", raising=False)
     if page.parent.name == "howto":
         _run_command("sureline init .", [], "setup")
