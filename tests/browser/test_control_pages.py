@@ -48,15 +48,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield one
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A real browser."""
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 def apart(work: Callable[..., Any], *given: Any) -> Any:
     """Run work on a thread of its own: the browser's loop runs on this one."""
     with ThreadPoolExecutor(1) as thread:

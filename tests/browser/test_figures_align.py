@@ -46,15 +46,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield one
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A real browser."""
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 def test_columns_of_figures_stand_to_the_right(world: Served, browser: Any) -> None:
     """Whoever compares two figures compares their digits."""
     page = sign_in(browser, world, viewport={"width": 1280, "height": 900})

@@ -170,6 +170,9 @@ READS = (
     "/v1/reviews",
     "/v1/reviews/{id}",
     "/v1/logbook",
+    "/v1/reviewers",
+    "/v1/incidents",
+    "/v1/recalls",
     "/v1/reports/latest",
     "/metrics",
 )

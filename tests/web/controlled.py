@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -21,9 +24,22 @@ HOSTILE = "<script>alert(1)</script> ![x](http://evil.example/p.png) \u202eevil\
 @contextmanager
 def controlled(folder: Path) -> Iterator[Served]:
     """Serve the filled world of the reports on `folder`; some outputs wait for people."""
+    # On a thread of its own: a browser's loop may be running on this one.
     runner = asyncio.Runner()
-    world_at = filled_world(f"sqlite:///{folder / 'store.db'}", folder)
-    world = runner.run(world_at.__aenter__())
+    with ThreadPoolExecutor(1) as thread:
+        run = partial(_on, thread, runner)
+        yield from _controlled(run, filled_world(f"sqlite:///{folder / 'store.db'}", folder))
+        thread.submit(runner.close).result()
+
+
+def _on(thread: ThreadPoolExecutor, runner: asyncio.Runner, work: Coroutine[Any, Any, Any]) -> Any:
+    return thread.submit(runner.run, work).result()
+
+
+def _controlled(
+    run: Callable[[Coroutine[Any, Any, Any]], Any], world_at: AbstractAsyncContextManager[Any]
+) -> Iterator[Served]:
+    world = run(world_at.__aenter__())
     clock = world.clock
     assert isinstance(clock, FixedClock)
     with running(world.services) as url:
@@ -31,12 +47,11 @@ def controlled(folder: Path) -> Iterator[Served]:
         served.keys.update((role, served.make_key(role)) for role in Role)
         for number in range(3):
             served.decide(slice_key="refunds", task=f"{HOSTILE} {number}", output=HOSTILE)
-        runner.run(world.services.ledger.set_switch(_switch(served)))
+        run(world.services.ledger.set_switch(_switch(served)))
         yield served
     for client in served.clients.values():
         client.close()
-    runner.run(world_at.__aexit__(None, None, None))
-    runner.close()
+    run(world_at.__aexit__(None, None, None))
 
 
 def _switch(served: Served) -> Switch:

@@ -150,6 +150,9 @@ async def test_noticed_errors_reach_the_suggestions(world: World) -> None:
         async def done(self, workspace: str, since: object) -> list[object]:
             return []
 
+        async def unplanted(self, workspace: str) -> dict[str, object]:
+            return {}
+
     recalibrator = world.services.recalibrator
     assert recalibrator.reviewers is not None
     reviewers = replace(recalibrator.reviewers, planted=Answered())  # type: ignore[arg-type]

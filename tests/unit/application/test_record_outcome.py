@@ -32,7 +32,7 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
         pytest.param(
             {"action": "edit", "edited_fields": "text"}, "edited_fields", "a list", id="one text"
         ),
-        pytest.param({"by": " "}, "by", "who answered", id="nobody"),
+        pytest.param({"by": " "}, "by", "must not be empty", id="nobody"),
     ],
 )
 def test_a_wrong_answer_names_the_field_and_what_is_allowed(
