@@ -28,7 +28,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
 from pathlib import Path
 
 from rich.console import Console

@@ -17,9 +17,9 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.key_table import api_keys
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.statement import compiled, insertion
-from sureline.adapters.storage.tables import api_keys
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.keys import ApiKey, Role
 from sureline.errors import NotFound

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from sureline.adapters.storage.text_type import TEXT
 
-SCHEMA_REVISION = "0004"
+SCHEMA_REVISION = "0005"
 """The revision of the tables below; `migrations/versions` must end with it."""
 
 metadata = MetaData(
@@ -264,22 +264,6 @@ heads = Table(
     whole_column("seq"),
     _bytes("hash"),
     PrimaryKeyConstraint("stream"),
-)
-
-api_keys = Table(
-    "api_keys",
-    metadata,
-    text_column("id"),
-    text_column("workspace"),
-    text_column("name"),
-    text_column("role"),
-    text_column("slices"),
-    _bytes("secret_hash"),
-    whole_column("created_at"),
-    Column("trusted_sources", Integer, nullable=False),
-    whole_column("revoked_at", null=True),
-    PrimaryKeyConstraint("id"),
-    UniqueConstraint("secret_hash"),
 )
 
 meta = Table(

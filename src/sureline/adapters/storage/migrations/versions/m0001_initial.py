@@ -34,7 +34,6 @@ _APPEND_ONLY = (
     "calibrations",
     "canary_runs",
     "erasures",
-    "seals",
     "consumptions",
 )
 
@@ -71,9 +70,6 @@ def upgrade() -> None:
     _create_indexes()
     if op.get_bind().dialect.name == "sqlite":
         _refuse_changes()
-    else:
-        _refuse_changes_on_postgres()
-        _tell_of_switches()
 
 
 def downgrade() -> None:
@@ -138,11 +134,6 @@ def _create_ledger() -> None:
         "erasures",
         "stream text, seq bigint, hash bytes, workspace text, slice_key text, "
         "decision_id text, by text, reason text, erased_at bigint, body bytes",
-        key=("stream", "seq"),
-    )
-    _table(
-        "seals",
-        "stream text, seq bigint, hash bytes, workspace text, sealed_at bigint, body bytes",
         key=("stream", "seq"),
     )
 
@@ -295,27 +286,3 @@ def _refuse_changes() -> None:
                 f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
                 f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
             )
-
-
-def _refuse_changes_on_postgres() -> None:
-    op.execute(
-        "CREATE FUNCTION sureline_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        "RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
-    )
-    for table in _APPEND_ONLY:
-        op.execute(
-            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-            f"FOR EACH STATEMENT EXECUTE FUNCTION sureline_append_only()"
-        )
-
-
-def _tell_of_switches() -> None:
-    """Let whoever writes a switch wake those that follow them."""
-    op.execute(
-        "CREATE FUNCTION sureline_switched() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        "PERFORM pg_notify('sureline_switches', ''); RETURN NULL; END $$"
-    )
-    op.execute(
-        "CREATE TRIGGER switches_tell AFTER INSERT ON switches "
-        "FOR EACH STATEMENT EXECUTE FUNCTION sureline_switched()"
-    )
