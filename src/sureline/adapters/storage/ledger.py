@@ -34,7 +34,7 @@ from sureline.adapters.storage.past_decisions import PAGE, past_decisions
 from sureline.adapters.storage.prior_knowledge import PRIOR
 from sureline.adapters.storage.rebuild_counts import rebuild_counts
 from sureline.adapters.storage.record_outcome import OUTCOMES_OF, RecordOutcome, stored_outcome
-from sureline.adapters.storage.seal import Seal
+from sureline.adapters.storage.seal import OTHER_STREAMS, Seal
 from sureline.adapters.storage.statement import Statement, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.adapters.storage.stored_switches import (
@@ -147,6 +147,8 @@ class SqlLedger:
 
     async def seal(self, at: datetime) -> bool:
         """Write down where the streams of decisions stand, if one moved since; tell whether."""
+        if not await self._database.read(OTHER_STREAMS, (self._database.common_stream,)):
+            return False
         return await self._database.write(Seal(at))
 
     async def switches(self, workspace: str) -> Sequence[Switch]:

@@ -17,11 +17,12 @@ from sureline.core.chain import Head, heads_in, seal_body
 
 Fetch = Callable[[Statement, Sequence[Any]], list[Any]]
 
-_OTHERS = compiled(
+OTHER_STREAMS = compiled(
     select(heads.c.stream, heads.c.seq, heads.c.hash)
     .where(heads.c.stream != bindparam("common_stream"))
     .order_by(heads.c.stream)
 )
+"""Where all streams but the common one stand."""
 _LAST = compiled(
     select(seals.c.body)
     .order_by(seals.c.seq.desc())
@@ -56,7 +57,7 @@ class Seal:
 
     def __call__(self, transaction: Transaction) -> bool:
         """Seal if a stream moved since the last seal; tell whether."""
-        rows = transaction.all(_OTHERS, (transaction.stream_of("seal"),))
+        rows = transaction.all(OTHER_STREAMS, (transaction.stream_of("seal"),))
         standing = {row[0]: Head(seq=row[1], hash=bytes(row[2])) for row in rows}
         body = seal_body(standing)
         last = transaction.first(_LAST)
