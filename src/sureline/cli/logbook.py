@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +14,7 @@ from sureline.bootstrap import Services
 from sureline.cli.options import CsvOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_csv, print_json, print_table, say
 from sureline.cli.session import on_store
-from sureline.errors import InvalidInput
+from sureline.core.values.moment import moment_of
 
 
 def logbook(
@@ -28,7 +28,7 @@ def logbook(
     as_csv: CsvOption = False,
 ) -> None:
     """List activations, switches, guard trips and erasures, with automation before and after."""
-    start = None if since is None else moment_of(since)
+    start = None if since is None else moment_of(since, field="--since")
 
     async def work(services: Services) -> Sequence[Entry]:
         return await services.logbook.entries(start)
@@ -46,17 +46,6 @@ def logbook(
         )
     else:
         say("nothing has changed")
-
-
-def moment_of(text: str, *, field: str = "--since") -> datetime:
-    """Read a day or a moment; without a zone it is UTC. Raises InvalidInput naming the `field`."""
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidInput(
-            f"expected a day such as 2026-03-01, or a moment, got {text!r}", field=field
-        ) from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 
 def _row(one: Entry) -> tuple[Any, ...]:

@@ -15,11 +15,11 @@ from sureline.application.recall import (
     wanted_json,
 )
 from sureline.bootstrap import Services
-from sureline.cli.logbook import moment_of
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, progress, say
 from sureline.cli.session import on_store
 from sureline.core.gate.acting import acting
+from sureline.core.values.moment import moment_of
 from sureline.core.values.recall import Covered, Recall, RecallWanted
 from sureline.errors import InvalidInput
 

@@ -1,8 +1,9 @@
-"""Closes SQLite files for the moment of a fork.
+"""Closes databases for the moment of a fork.
 
 A child that inherits an open SQLite connection believes to hold the parent's locks, and closing
-it gives the parent's away: both can damage the file. So nothing is open while the process forks;
-parent and child open the file again at next use.
+it gives the parent's away: both can damage the file. One that inherits a connection to PostgreSQL
+ends the parent's session with its own. So nothing is open while the process forks; parent and
+child open the database again at next use.
 """
 
 from __future__ import annotations

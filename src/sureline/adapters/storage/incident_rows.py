@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from sureline.adapters.storage.moments import from_micros
+from sureline.adapters.storage.moments import from_micros, moment_or_none
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.values.incident import Incident
@@ -71,7 +71,7 @@ def incident_of(row: Sequence[Any]) -> Incident:
         policy=values["policy"],
         models=tuple(json.loads(values["models"])),
         stands=bool(values["stands"]),
-        closed_at=None if closed is None else from_micros(closed),
+        closed_at=moment_or_none(closed),
         closed_by=values["closed_by"],
         note=values["note"],
     )

@@ -10,7 +10,12 @@ from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table, bindparam, 
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.database import Database
-from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.moments import (
+    from_micros,
+    micros_or_none,
+    moment_or_none,
+    to_micros,
+)
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
@@ -89,32 +94,24 @@ def _put(transaction: Transaction, workspace: str, lease: JobState, rest: JobSta
         "workspace": workspace,
         "name": lease.name,
         "due_at": to_micros(rest.due_at),
-        "leased_until": _micros(lease.leased_until),
+        "leased_until": micros_or_none(lease.leased_until),
         "owner": lease.owner,
-        "started_at": _micros(lease.started_at),
-        "finished_at": _micros(rest.finished_at),
+        "started_at": micros_or_none(lease.started_at),
+        "finished_at": micros_or_none(rest.finished_at),
         "failures": rest.failures,
         "message": rest.message,
     }
     transaction.run(_PUT, _PUT.row(values))
 
 
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
-
-
 def _state(row: Sequence[Any]) -> JobState:
     return JobState(
         name=row[0],
         due_at=from_micros(row[1]),
-        leased_until=_moment(row[2]),
+        leased_until=moment_or_none(row[2]),
         owner=row[3],
-        started_at=_moment(row[4]),
-        finished_at=_moment(row[5]),
+        started_at=moment_or_none(row[4]),
+        finished_at=moment_or_none(row[5]),
         failures=row[6],
         message=row[7],
     )

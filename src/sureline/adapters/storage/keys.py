@@ -18,7 +18,7 @@ from sqlalchemy import bindparam, select, update
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.key_table import api_keys
-from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.moments import from_micros, moment_or_none, to_micros
 from sureline.adapters.storage.statement import compiled, insertion
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.keys import ApiKey, Role
@@ -153,5 +153,5 @@ def _api_key(row: Sequence[Any]) -> ApiKey:
         slices=tuple(json.loads(row[4])),
         created_at=from_micros(row[5]),
         trusted_sources=row[6] == 1,
-        revoked_at=None if row[7] is None else from_micros(row[7]),
+        revoked_at=moment_or_none(row[7]),
     )

@@ -20,3 +20,13 @@ def to_micros(moment: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """Return the moment in UTC."""
     return _EPOCH + timedelta(microseconds=micros)
+
+
+def micros_or_none(moment: datetime | None) -> int | None:
+    """Return the microseconds since 1970, or None for no moment."""
+    return None if moment is None else to_micros(moment)
+
+
+def moment_or_none(micros: int | None) -> datetime | None:
+    """Return the moment in UTC, or None for none."""
+    return None if micros is None else from_micros(micros)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.moments import from_micros, moment_or_none, to_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
@@ -140,6 +140,6 @@ def delivery_of(row: Sequence[Any]) -> Delivery:
         tries=values["tries"],
         created_at=from_micros(values["created_at"]),
         due_at=from_micros(values["due_at"]),
-        finished_at=None if finished is None else from_micros(finished),
+        finished_at=moment_or_none(finished),
         said=values["said"],
     )

@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.database import Database
-from sureline.adapters.storage.moments import from_micros
+from sureline.adapters.storage.moments import from_micros, moment_or_none
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import consumptions, decisions, heads
 from sureline.application.ports.provenance import LatestDecision, LedgerPlace
@@ -72,9 +72,7 @@ class SqlProvenance:
         if not rows:
             return None
         seq, digest, used = rows[0]
-        return LedgerPlace(
-            seq=seq, hash=digest, consumed_at=None if used is None else from_micros(used)
-        )
+        return LedgerPlace(seq=seq, hash=digest, consumed_at=moment_or_none(used))
 
     async def latest(
         self, workspace: str, slice_key: str, *, limit: int

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import PrimaryKeyConstraint, Table
 
-from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.moments import (
+    from_micros,
+    micros_or_none,
+    moment_or_none,
+    to_micros,
+)
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import canonical_json
 from sureline.core.values.recall import Recall, RecallWanted
@@ -61,7 +65,7 @@ def row_of(one: Recall) -> tuple[Any, ...]:
         one.recalled,
         one.queued,
         one.used,
-        _micros(one.finished_at),
+        micros_or_none(one.finished_at),
     )
 
 
@@ -73,7 +77,7 @@ def recall_of(row: Sequence[Any]) -> Recall:
             **values,
             "wanted": _wanted(values["wanted"]),
             "started_at": from_micros(values["started_at"]),
-            "finished_at": _moment(values["finished_at"]),
+            "finished_at": moment_or_none(values["finished_at"]),
         }
     )
 
@@ -84,8 +88,8 @@ def wanted_text(wanted: RecallWanted) -> str:
         "certificate": wanted.certificate,
         "model": wanted.model,
         "policy": wanted.policy,
-        "since": _micros(wanted.since),
-        "until": _micros(wanted.until),
+        "since": micros_or_none(wanted.since),
+        "until": micros_or_none(wanted.until),
         "slice_key": wanted.slice_key,
     }
     return canonical_json({key: one for key, one in given.items() if one is not None}).decode()
@@ -93,13 +97,5 @@ def wanted_text(wanted: RecallWanted) -> str:
 
 def _wanted(text: str) -> RecallWanted:
     given = json.loads(text)
-    moments = {key: _moment(given[key]) for key in ("since", "until") if key in given}
+    moments = {key: moment_or_none(given[key]) for key in ("since", "until") if key in given}
     return RecallWanted(**{**given, **moments})
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)

@@ -9,7 +9,12 @@ from typing import Any
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, text
 
-from sureline.adapters.storage.moments import from_micros, to_micros
+from sureline.adapters.storage.moments import (
+    from_micros,
+    micros_or_none,
+    moment_or_none,
+    to_micros,
+)
 from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import json_bytes
 from sureline.core.values.hours import Window, WorkingHours
@@ -125,18 +130,18 @@ def row_of(item: Review) -> tuple[Any, ...]:
         "open": int(item.state.is_open),
         "rank": item.rank,
         "level": item.level,
-        "stepped_at": _micros(item.stepped_at),
+        "stepped_at": micros_or_none(item.stepped_at),
         "deadline": to_micros(item.deadline),
         "uncertainty": item.uncertainty,
-        "due_at": _micros(due_at(item)),
+        "due_at": micros_or_none(due_at(item)),
         "opened_at": to_micros(item.opened_at),
         "claimed_by": item.claimed_by,
-        "claimed_at": _micros(item.claimed_at),
-        "lease_until": _micros(item.lease_until),
+        "claimed_at": micros_or_none(item.claimed_at),
+        "lease_until": micros_or_none(item.lease_until),
         "digest": item.digest,
         "version": item.version,
         "submitted_by": item.submitted_by,
-        "release_at": _micros(item.release_at),
+        "release_at": micros_or_none(item.release_at),
         "released": int(item.released),
         "rules": _rules_text(item.rules),
         "skipped_by": json.dumps(item.skipped_by),
@@ -178,17 +183,17 @@ def _review(values: Mapping[str, Any]) -> Review:
         state=ReviewState(values["state"]),
         rank=values["rank"],
         level=values["level"],
-        stepped_at=_moment(values["stepped_at"]),
+        stepped_at=moment_or_none(values["stepped_at"]),
         deadline=from_micros(values["deadline"]),
         uncertainty=values["uncertainty"],
         opened_at=from_micros(values["opened_at"]),
         claimed_by=values["claimed_by"],
-        claimed_at=_moment(values["claimed_at"]),
-        lease_until=_moment(values["lease_until"]),
+        claimed_at=moment_or_none(values["claimed_at"]),
+        lease_until=moment_or_none(values["lease_until"]),
         digest=values["digest"],
         version=values["version"],
         submitted_by=values["submitted_by"],
-        release_at=_moment(values["release_at"]),
+        release_at=moment_or_none(values["release_at"]),
         released=bool(values["released"]),
         rules=_rules(values["rules"]),
         skipped_by=tuple(json.loads(values["skipped_by"])),
@@ -268,11 +273,3 @@ def _verdict(said: dict[str, Any]) -> Verdict:
             "edited_fields": tuple(said["edited_fields"]),
         }
     )
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)

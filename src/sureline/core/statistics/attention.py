@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log, log1p
+from math import log, log1p
 
 import scipy
 
@@ -136,14 +136,6 @@ def attention(
         limit=-log(alpha / 2),
         inattentive_in=tuple(found),
     )
-
-
-def misses_in_a_row(careful: float = CAREFUL, alpha: float = ALPHA) -> int:
-    """Return after how many planted errors somebody who notices none is named."""
-    number = 1
-    while exp(miss_evidence(number, number, careful)) < 2 / alpha:
-        number += 1
-    return number
 
 
 def _detection(caught: Sequence[bool]) -> Detection:

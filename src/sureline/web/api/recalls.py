@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Required
 
 from pydantic import ConfigDict, Field, with_config
@@ -13,8 +13,9 @@ from sureline.application.ports.keys import ApiKey
 from sureline.application.recall import covered_json, recall_json
 from sureline.bootstrap import Services
 from sureline.core.gate.acting import acting
+from sureline.core.values.moment import moment_of
 from sureline.core.values.recall import Recall, RecallWanted
-from sureline.errors import Forbidden, InvalidInput
+from sureline.errors import Forbidden
 from sureline.web.access import check_slice
 from sureline.web.api.shapes import Moment, Name, Sentence
 from sureline.web.operation import ADMINS, READERS, Answer, Call, Operation
@@ -171,13 +172,7 @@ def wanted_of(key: ApiKey, given: Mapping[str, Any]) -> RecallWanted:
 
 def _moment(given: Mapping[str, Any], name: str) -> datetime | None:
     text = given.get(name)
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise InvalidInput("expected a day or a moment (ISO 8601)", field=name) from None
+    return None if text is None else moment_of(text, field=name)
 
 
 OPERATIONS = (
