@@ -196,7 +196,7 @@ def test_a_reviewer_sees_incidents_and_acts_on_none(served: Served) -> None:
 def test_what_a_form_lacks_is_said(served: Served, admin: httpx.Client) -> None:
     """An empty recall and an unreadable moment are refused with a sentence, not a fault."""
     assert served.call("GET", "/readyz", None).status_code == 200
-    for query, said in (("", "say what to call back"), ("since=soon", "ISO 8601")):
+    for query, said in (("", "say what to call back"), ("since=soon", "expected a day such as")):
         page = admin.get(f"/recall?{query}")
         assert page.status_code == 422
         assert said in page.text
