@@ -143,6 +143,8 @@ def test_the_kill_switch_stops_a_running_agent_within_a_second(
     thread = threading.Thread(target=agent)
     thread.start()
     try:
+        while not made:
+            done.wait(0.01)  # it is running before anybody stops it
         page.get_by_label("Why? It is recorded and shown.").focus()
         page.keyboard.type("it went mad")
         page.keyboard.press("Tab")
