@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from sureline.adapters.storage.text_type import TEXT
 
-SCHEMA_REVISION = "0005"
+SCHEMA_REVISION = "0008"
 """The revision of the tables below; `migrations/versions` must end with it."""
 
 metadata = MetaData(
