@@ -18,8 +18,13 @@ from sureline.errors import InvalidInput
 FORCE_HUMAN = "SURELINE_FORCE_HUMAN"
 SWITCH_FILE = "SURELINE_SWITCH_FILE"
 STORE = "SURELINE_STORE"
+HEAD_KEY = "SURELINE_HEAD_KEY"
 MODEL_SECONDS = "SURELINE_MODEL_SECONDS"
 MODEL_CONCURRENCY = "SURELINE_MODEL_CONCURRENCY"
+OTEL_DISABLED = "OTEL_SDK_DISABLED"
+OTEL_EXPORTER = "OTEL_TRACES_EXPORTER"
+OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+OTEL_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 DEFAULT_STORE = "sqlite:///sureline.db"
 
 
@@ -31,6 +36,12 @@ def store_url() -> str:
 def variable(name: str) -> str | None:
     """Return a variable that a policy names, such as where a channel's secret stands."""
     return os.environ.get(name) or None
+
+
+def head_key() -> Path | None:
+    """Return the private key that signs heads and evidence: SURELINE_HEAD_KEY, or None."""
+    path = os.environ.get(HEAD_KEY)
+    return Path(path) if path else None
 
 
 def company_sign_in() -> CompanySignIn | None:
@@ -52,6 +63,27 @@ def model_limits() -> ModelLimits:
     if concurrency != int(concurrency):
         raise InvalidInput(f"expected a whole number, got {concurrency}", field=MODEL_CONCURRENCY)
     return ModelLimits(seconds=_number(MODEL_SECONDS, usual.seconds), concurrency=int(concurrency))
+
+
+def trace_exporter() -> str | None:
+    """Return how spans are exported by the standard variables: `otlp`, `console`, None: not.
+
+    An address of a collector is asking enough; OTEL_TRACES_EXPORTER=none and OTEL_SDK_DISABLED=true
+    are not. The other OTEL_ variables are the SDK's to read. Raises InvalidInput naming the
+    variable.
+    """
+    if os.environ.get(OTEL_DISABLED, "").strip().lower() == "true":
+        return None
+    has_endpoint = any(os.environ.get(one) for one in OTEL_ENDPOINTS)
+    exporter = os.environ.get(OTEL_EXPORTER) or ("otlp" if has_endpoint else "none")
+    if exporter not in {"otlp", "console", "none"}:
+        raise InvalidInput(f"expected otlp, console or none, got {exporter!r}", field=OTEL_EXPORTER)
+    set_protocols = [one for one in OTEL_PROTOCOLS if os.environ.get(one)]
+    if exporter == "otlp" and set_protocols:
+        name = set_protocols[0]
+        if os.environ[name] != "http/protobuf":
+            raise InvalidInput(f"expected http/protobuf, got {os.environ[name]!r}", field=name)
+    return None if exporter == "none" else exporter
 
 
 def _number(name: str, usual: float) -> float:

@@ -11,6 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from sureline.bootstrap import Services
+from sureline.bootstrap.heads import StatedHead, check_head
+from sureline.cli.erase import erase
+from sureline.cli.heads import (
+    UNCHECKED,
+    HeadFinding,
+    PublicKeysOption,
+    common_head,
+    expected_head,
+    found_of,
+    head,
+    keygen,
+)
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import as_printed, note, print_json, say
 from sureline.cli.session import on_store
@@ -19,12 +31,15 @@ from sureline.core.chain_export import verify_export
 from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import NOT_CHAINED, NOT_EXPORTED, TableReport
 from sureline.core.gate.acting import acting
+from sureline.core.signed_head import HeadsMet
 from sureline.core.values.counted import counted
 from sureline.errors import InvalidInput, Refused
 
 ledger_app = typer.Typer(
     help="Verify, export and erase what was recorded.", no_args_is_help=True, add_completion=False
 )
+ledger_app.command("keygen")(keygen)
+ledger_app.command("head")(head)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +63,13 @@ class Verified:
     cases: Cases | None = None
     derived: tuple[TableReport, ...] | None = None
     blind_spots: tuple[str, ...] = field(default=())
+    against: HeadFinding | None = None
 
     @property
     def ok(self) -> bool:
         """Tell whether all that was looked at holds."""
         tables = all(one.ok for one in self.derived or ())
+        tables &= self.against is None or not self.against.faults
         return self.chain.ok and tables and (self.cases is None or self.cases.ok)
 
 
@@ -63,8 +80,12 @@ def verify(
     ] = None,
     head: Annotated[
         str | None,
-        typer.Option("--head", help="A head written down earlier; the chain must run through it."),
+        typer.Option(
+            "--head",
+            help="A head written down earlier, or a file of `ledger head`, to run through.",
+        ),
     ] = None,
+    public_key: PublicKeysOption = None,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
@@ -73,10 +94,9 @@ def verify(
 
     Says what that cannot see. Exit code 1 if anything does not hold.
     """
-    expected = None if head is None else Head.parse(head)
+    expected = expected_head(head, public_key)
     if file is not None:
-        chain = verify_export(_export_lines(file), expected=expected)
-        found = Verified(chain=chain, blind_spots=(NOT_EXPORTED, *NOT_CHAINED))
+        found = _verified_export(file, expected)
     else:
 
         async def work(services: Services) -> Verified:
@@ -87,16 +107,35 @@ def verify(
     raise typer.Exit(0 if found.ok else 1)
 
 
-async def _verified(services: Services, expected: Head | None) -> Verified:
+def _verified_export(file: Path, expected: Head | StatedHead | None) -> Verified:
+    """Look at an export, which does not say whose it is."""
+    met = HeadsMet(expected.statement) if isinstance(expected, StatedHead) else None
+    chain = verify_export(
+        _export_lines(file),
+        expected=common_head(expected),
+        seen=None if met is None else met.add,
+    )
+    unseen = (*_unchecked(expected), NOT_EXPORTED, *NOT_CHAINED)
+    return Verified(chain=chain, blind_spots=unseen, against=found_of(expected, met))
+
+
+def _unchecked(expected: Head | StatedHead | None) -> tuple[str, ...]:
+    unsigned = isinstance(expected, StatedHead) and expected.signed_by is None
+    return (UNCHECKED,) if unsigned else ()
+
+
+async def _verified(services: Services, expected: Head | StatedHead | None) -> Verified:
     """Look at all of a store; where the chain does not hold, nothing can follow from it."""
+    met = check_head(services, expected) if isinstance(expected, StatedHead) else None
     cases = await services.check_cases()
-    chain = await services.store.ledger.verify(expected=expected)
+    chain = await services.store.ledger.verify(expected=common_head(expected))
     unseen = () if chain.ok else ("labels and counts: the ledger does not hold, so none follow",)
     return Verified(
         chain=chain,
         cases=Cases(ok=cases.ok, usable=cases.cases, recorded=cases.expected),
         derived=await services.store.derived.compare() if chain.ok else None,
-        blind_spots=(*unseen, *NOT_CHAINED),
+        blind_spots=(*unseen, *_unchecked(expected), *NOT_CHAINED),
+        against=found_of(expected, met),
     )
 
 
@@ -157,33 +196,7 @@ def export(
     note(f"{counted(rows, 'row')}, {'with' if payloads else 'without'} payloads")
 
 
-@ledger_app.command("erase")
-def erase(
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The decision's id.")],
-    by: ByOption,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it stays in the ledger.")],
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """Erase what a decision quotes: output, source, findings, vector, comments. For ever.
-
-    The decision, its route and its figures stay, and the ledger still verifies.
-    """
-    named = acting(by, field="--by")
-    if not reason.strip():
-        raise InvalidInput("must not be empty", field="reason")
-
-    async def work(services: Services) -> bool:
-        return await services.store.ledger.erase(
-            workspace, decision_id, by=named, reason=reason, at=services.clock.now()
-        )
-
-    erased = on_store(work, store=store, workspace=workspace, by=named)
-    if as_json:
-        print_json({"id": decision_id, "erased": erased})
-    else:
-        say(f"{decision_id}: erased" if erased else f"{decision_id}: there was nothing left")
+ledger_app.command("erase")(erase)
 
 
 def _export_lines(file: Path) -> Iterator[str]:
@@ -197,15 +210,20 @@ def _export_lines(file: Path) -> Iterator[str]:
 
 
 def _show(found: Verified, as_json: bool) -> None:
-    report, cases = found.chain, found.cases
     if as_json:
         print_json(_json(found))
-        return
+    else:
+        _tell(found)
+
+
+def _tell(found: Verified) -> None:
+    report, cases = found.chain, found.cases
     if report.fault is not None:
         say(f"the ledger does not hold: {_fault(report)}")
     else:
         gone = counted(report.erased, "payload")
         say(f"the ledger holds: {counted(report.rows, 'row')}, {gone} erased on record")
+    _tell_head(found.against)
     for table in found.derived or ():
         say(table.sentence)
     if not all(table.ok for table in found.derived or ()):
@@ -216,6 +234,11 @@ def _show(found: Verified, as_json: bool) -> None:
     say(f"head: {report.head}")
     for blind_spot in (*report.cannot_see, *found.blind_spots):
         say(f"cannot see: {blind_spot}")
+
+
+def _tell_head(found: HeadFinding | None) -> None:
+    for line in () if found is None else found.lines:
+        say(line)
 
 
 def _fault(report: ChainReport) -> str:
@@ -235,6 +258,7 @@ def _json(found: Verified) -> dict[str, Any]:
         if fault is None
         else {"row": fault.seq, "kind": fault.kind, "message": fault.message},
         "derived": None if derived is None else [_table_json(one) for one in derived],
+        "against": None if found.against is None else found.against.as_json(),
         "cases": None if found.cases is None else asdict(found.cases),
         "cannot_see": [*report.cannot_see, *found.blind_spots],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sureline.core.chain import ZERO, ChainRow, Head, Payload
@@ -56,10 +56,16 @@ def read_export_line(line: str) -> ChainRow:
         raise InvalidInput(f"not a line of a ledger export ({error})") from error
 
 
-def verify_export(lines: Iterable[str], *, expected: Head | None = None) -> ChainReport:
+def verify_export(
+    lines: Iterable[str],
+    *,
+    expected: Head | None = None,
+    seen: Callable[[ChainRow], None] | None = None,
+) -> ChainReport:
     """Verify an exported ledger without its store, in constant memory.
 
     An export may leave all payloads out; then there is none to compare and the report says so.
+    `seen` is handed every row that holds.
     """
     verifier = LedgerVerifier(None, expected=expected)
     for number, line in enumerate(lines, start=1):
@@ -72,6 +78,8 @@ def verify_export(lines: Iterable[str], *, expected: Head | None = None) -> Chai
             break
         if not verifier.add(row):
             break
+        if seen is not None:
+            seen(row)
     return verifier.finish()
 
 

@@ -1,0 +1,1 @@
+"""Packs of evidence for auditors, as files."""

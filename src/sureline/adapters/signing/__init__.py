@@ -1,0 +1,1 @@
+"""Signatures under what is handed to an auditor."""
