@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sureline.adapters.search.exact import CaseSource, ExactCaseIndex, Scope
 from sureline.application.ports.cases import PastCase
-from sureline.core.gate.vectors import vector_fault
+from sureline.core.gate.vectors import usable_vector
 from sureline.errors import StoreCorrupt
 
 _K = 10
@@ -95,7 +94,7 @@ async def _agrees(
     index: ExactCaseIndex, scope: Scope, stored: list[bytes], random: np.random.Generator
 ) -> bool:
     """Tell whether a random stored vector's best similarities are those of all cosines."""
-    read = [_usable(vector, index.dimension) for vector in stored]
+    read = [usable_vector(vector, index.dimension) for vector in stored]
     vectors = [vector for vector in read if vector is not None]
     if len(vectors) < len(stored):
         return False
@@ -118,14 +117,3 @@ async def _agrees(
         and abs(found.neighbours[0].similarity - cosines.max()) < _TOLERANCE
         and all(np.abs(cosines - near.similarity).min() < _TOLERANCE for near in found.neighbours)
     )
-
-
-def _usable(stored: bytes, dimension: int) -> NDArray[np.float32] | None:
-    """Read a stored vector as the index does; None if it cannot be compared."""
-    if len(stored) % 4:
-        return None
-    vector = np.frombuffer(stored, dtype="<f4").astype(np.float32, copy=False)
-    if vector_fault(vector, dimension):
-        return None
-    unit: NDArray[np.float32] = vector / np.sqrt(vector @ vector)
-    return unit

@@ -18,7 +18,7 @@ from sureline.adapters.search.compare import Compared, compare, compare_all, roo
 from sureline.adapters.search.nearest import nearest
 from sureline.adapters.search.waiting import Query, WaitingQueries
 from sureline.application.ports.cases import Neighbourhood, PastCase
-from sureline.core.gate.vectors import vector_fault
+from sureline.core.gate.vectors import usable_vector, vector_fault
 from sureline.errors import InvalidInput, StoreCorrupt
 
 MOST_CASES = 20_000
@@ -180,16 +180,9 @@ class ExactCaseIndex:
             return
         if bank is None:
             bank = self._banks[scope] = CaseBank(self.dimension, self.most)
-        vector = _read(case.vector)
-        if vector is None or vector_fault(vector, self.dimension):
+        vector = usable_vector(case.vector, self.dimension)
+        if vector is None:
             self.refused["bad_vector"] += 1
             bank.refuse(case.decision_id, case.cursor)
             return
-        length = np.sqrt(vector @ vector)
-        bank.put(case.decision_id, vector / length, approved=case.approved, cursor=case.cursor)
-
-
-def _read(stored: bytes) -> NDArray[np.float32] | None:
-    if len(stored) % 4:
-        return None
-    return np.frombuffer(stored, dtype="<f4").astype(np.float32, copy=False)
+        bank.put(case.decision_id, vector, approved=case.approved, cursor=case.cursor)

@@ -107,8 +107,32 @@ def past_cases(fetch: Fetch, common_stream: str, cursor: int, model_id: str) -> 
     cursor past a verdict that was written in between.
     """
     horizon = fetch(_HORIZON, (common_stream,))[0][0]
-    bounds = {"horizon": horizon, "model_id": model_id, "page": PAGE}
-    verdicts = [
+    verdicts = _pages(lambda after: _verdict_page(fetch, model_id, after, horizon, PAGE), cursor)
+    return _in_order(verdicts, _deletions(fetch, cursor, horizon), model_id)
+
+
+def next_cases(
+    fetch: Fetch, common_stream: str, cursor: int, model_id: str, *, most: int
+) -> tuple[list[PastCase], int]:
+    """Return what `past_cases` does, but `most` verdicts, and the place up to which that is all."""
+    horizon = fetch(_HORIZON, (common_stream,))[0][0]
+    verdicts = _verdict_page(fetch, model_id, cursor, horizon, most)
+    if len(verdicts) == most:
+        horizon = verdicts[-1][0]
+    return _in_order(verdicts, _deletions(fetch, cursor, horizon), model_id), horizon
+
+
+def _verdict_page(fetch: Fetch, model_id: str, after: int, horizon: int, page: int) -> list[Any]:
+    bounds = {"horizon": horizon, "model_id": model_id, "page": page, "after": after}
+    return fetch(_VERDICTS, _VERDICTS.row(bounds))
+
+
+def _deletions(fetch: Fetch, cursor: int, horizon: int) -> list[Any]:
+    return _pages(lambda after: fetch(_DELETIONS, (after, horizon, PAGE)), cursor)
+
+
+def _in_order(verdicts: list[Any], deletions: list[Any], model_id: str) -> list[PastCase]:
+    found = [
         PastCase(
             cursor=mark,
             workspace=workspace,
@@ -118,11 +142,9 @@ def past_cases(fetch: Fetch, common_stream: str, cursor: int, model_id: str) -> 
             vector=vector_for(model_id, vector, *proof),
             approved=bool(approved),
         )
-        for mark, workspace, slice_key, decision_id, vector, approved, *proof in _pages(
-            lambda after: fetch(_VERDICTS, _VERDICTS.row({**bounds, "after": after})), cursor
-        )
+        for mark, workspace, slice_key, decision_id, vector, approved, *proof in verdicts
     ]
-    deletions = [
+    found += [
         PastCase(
             cursor=mark,
             workspace=workspace,
@@ -132,11 +154,9 @@ def past_cases(fetch: Fetch, common_stream: str, cursor: int, model_id: str) -> 
             vector=b"",
             approved=None,
         )
-        for mark, workspace, slice_key, decision_id in _pages(
-            lambda after: fetch(_DELETIONS, (after, horizon, PAGE)), cursor
-        )
+        for mark, workspace, slice_key, decision_id in deletions
     ]
-    return sorted([*verdicts, *deletions], key=lambda case: case.cursor)
+    return sorted(found, key=lambda case: case.cursor)
 
 
 def vector_for(

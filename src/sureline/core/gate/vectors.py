@@ -28,3 +28,17 @@ def vector_fault(vector: NDArray[np.float32], dimension: int) -> str | None:
     if not math.isfinite(square) or abs(math.sqrt(square) - 1.0) > _LENGTH_TOLERANCE:
         return "bad_vector"
     return None
+
+
+def usable_vector(stored: bytes, dimension: int) -> NDArray[np.float32] | None:
+    """Read a stored vector (little-endian float32) at unit length; None if it cannot be compared.
+
+    What was stored is off by rounding at most; scaled once more, equal texts are exactly equal.
+    """
+    if len(stored) % 4:
+        return None
+    vector = np.frombuffer(stored, dtype="<f4").astype(np.float32, copy=False)
+    if vector_fault(vector, dimension):
+        return None
+    unit: NDArray[np.float32] = vector / np.sqrt(vector @ vector)
+    return unit
