@@ -224,6 +224,12 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
         role=ADMIN, body={"certificate": "none", "reason": "a test"}
     ),
     "POST /v1/recalls/preview": lambda world: Prepared(role=ADMIN, body={"slice_key": "audited"}),
+    "POST /v1/erasures": lambda world: Prepared(
+        role=AUDITOR, body={"subject": "customer-1", "reason": "asked for"}
+    ),
+    "POST /v1/erasures/preview": lambda world: Prepared(
+        role=AUDITOR, body={"subject": "customer-1"}
+    ),
     "POST /v1/slices/{key}/suggestions/{suggestion}": lambda world: Prepared(
         role=ADMIN,
         path={"key": "corrected", "suggestion": SUGGESTION},

@@ -93,6 +93,8 @@ MAY = {
     ("GET", "/v1/recalls"): {REVIEWER, ADMIN, AUDITOR},
     ("POST", "/v1/recalls"): {ADMIN},
     ("POST", "/v1/recalls/preview"): {ADMIN},
+    ("POST", "/v1/erasures"): {ADMIN, AUDITOR},
+    ("POST", "/v1/erasures/preview"): {ADMIN, AUDITOR},
     ("POST", "/v1/slices/none/suggestions/none"): {ADMIN},
     ("GET", "/metrics"): {REVIEWER, ADMIN, AUDITOR},
 }

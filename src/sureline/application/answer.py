@@ -162,4 +162,5 @@ def record_of(
         review=review,
         review_line=None if review is None else _line(review, case.proposal.task, decision),
         retry_of=case.proposal.retry_of,
+        subject=identity.subject,
     )

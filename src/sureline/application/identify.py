@@ -31,13 +31,14 @@ class Identity:
     The digests are HMAC-SHA-256 under the store's secret: after an erasure they betray nothing
     about a short or guessable payload. Only letters and digits make another task.
     `sample_key` follows from task, source and output alone: neither another id nor other
-    metadata draws another sample.
+    metadata draws another sample. `subject` is the key of whom it is about, None for nobody.
     """
 
     request: bytes
     content_digest: bytes
     task_digest: bytes
     sample_key: str
+    subject: bytes | None = None
 
 
 def identify(proposal: Proposal, secret: bytes) -> Identity:
@@ -52,7 +53,19 @@ def identify(proposal: Proposal, secret: bytes) -> Identity:
         content_digest=hmac.digest(secret, b"content\x00" + request, "sha256"),
         task_digest=task_digest,
         sample_key=hmac.digest(secret, drawn, "sha256")[:16].hex(),
+        subject=None
+        if proposal.subject is None
+        else subject_key(secret, proposal.workspace, proposal.subject),
     )
+
+
+def subject_key(secret: bytes, workspace: str, subject: str) -> bytes:
+    """Return under what a subject's decisions are found: it cannot be guessed without the secret.
+
+    Raises InvalidInput for a text that is no Unicode.
+    """
+    named = canonical_json([workspace, subject])
+    return hmac.digest(secret, b"subject\x00" + named, "sha256")
 
 
 def normal_output(output: Any) -> Any:
@@ -114,6 +127,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         "retry_of": proposal.retry_of,
         "batch_id": proposal.batch_id,
         "variant": proposal.variant,
+        "subject": proposal.subject,
     }
     for name in ("evidence", "alternatives", "metadata"):
         value = getattr(proposal, name)

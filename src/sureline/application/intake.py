@@ -67,6 +67,7 @@ class ProposalFields(TypedDict, total=False):
     variant: Name | None
     deadline: Annotated[float, Field(gt=0.0, le=3600.0)] | None
     metadata: dict[str, Any] | None
+    subject: Name | None
 
 
 @cache

@@ -18,7 +18,11 @@ from sureline.bootstrap.plugins import Plugins
 
 def model_client_of(plugins: Plugins) -> ModelClient:
     """Return what asks models: the program's own client, or the providers' (made at first use)."""
-    return plugins.model_client or PydanticAIClient(plugins.limits, plugins.clock)
+    client = plugins.model_client
+    if client is None:
+        client = own = PydanticAIClient(plugins.limits, plugins.clock)
+        plugins.forgetting.append(own.forget)
+    return client
 
 
 def judge_of(plugins: Plugins, client: ModelClient) -> Judge:

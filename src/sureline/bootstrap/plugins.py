@@ -41,3 +41,12 @@ class Plugins:
         default_factory=dict, init=False, repr=False, compare=False
     )
     """Embedding models by name, opened once for all that uses them."""
+    forgetting: list[Callable[[], None]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+    """What empties memories of this process that may quote a payload, after an erasure."""
+
+    def forget(self) -> None:
+        """Empty what is kept in memory and may quote a payload."""
+        for one in self.forgetting:
+            one()

@@ -16,6 +16,7 @@ from sureline.web.api import (
     audits,
     calibrations,
     decisions,
+    erasures,
     health,
     inbound,
     incidents,
@@ -96,6 +97,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *reviewers.OPERATIONS,
     *incidents.OPERATIONS,
     *recalls.OPERATIONS,
+    *erasures.OPERATIONS,
     *logbook.OPERATIONS,
     *health.OPERATIONS,
 )

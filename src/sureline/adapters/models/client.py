@@ -82,6 +82,11 @@ class PydanticAIClient:
         if place is not None:
             await place.connections.aclose()
 
+    def forget(self) -> None:
+        """Forget the replies that are kept: something that they may quote was erased."""
+        with self._lock:
+            self._replies = None
+
     def _kept(self) -> KeptReplies:
         with self._lock:
             if self._replies is None:

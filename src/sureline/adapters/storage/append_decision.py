@@ -16,6 +16,7 @@ from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.queued import open_reviews
 from sureline.adapters.storage.statement import LISTED, adding, compiled, insertion, json_list
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
+from sureline.adapters.storage.subjects import put_subjects
 from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord, StoredDecision
@@ -140,6 +141,14 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
     transaction.run_many(INSERT_DECISION, rows)
     transaction.run_many(INSERT_PAYLOAD, payload_rows)
     transaction.run_many(INSERT_VECTOR, vector_rows)
+    put_subjects(
+        transaction,
+        [
+            (stream, place, record.workspace, record.subject)
+            for place, record in zip(places, records, strict=True)
+            if record.subject is not None
+        ],
+    )
     open_reviews(transaction, records)
     _count(transaction, records)
     return places

@@ -13,13 +13,15 @@ from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.queued import forget_reviews
 from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.subjects import subjects
 from sureline.adapters.storage.tables import erasures, outcomes, payloads, vectors
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import Erasure
 from sureline.core.chain import erasure_body
 from sureline.errors import NotFound
 
-_APART = (payloads, vectors, remade_vectors)
+_APART = (payloads, vectors, remade_vectors, subjects)
+"""What lies apart from the ledger, each under the place of its row there."""
 _OUTCOMES = compiled(
     select(outcomes.c.seq)
     .where(

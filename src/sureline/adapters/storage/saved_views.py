@@ -59,7 +59,7 @@ _CLOSE = compiled(
         saved_views.c.reviewer == bindparam("of_reviewer"),
     )
 )
-_DELETE = compiled(
+DELETE_VIEW = compiled(
     delete(saved_views).where(
         saved_views.c.workspace == bindparam("workspace"),
         saved_views.c.reviewer == bindparam("reviewer"),
@@ -76,7 +76,7 @@ class SqlSavedViews:
 
     async def list(self, workspace: str, reviewer: str) -> Sequence[SavedView]:
         """Return a person's views by name."""
-        rows = self._database.fetch(_OWN, (workspace, reviewer))
+        rows = await self._database.read(_OWN, (workspace, reviewer))
         return [SavedView(name=name, filter=text, opens=bool(opens)) for name, text, opens in rows]
 
     async def save(self, workspace: str, reviewer: str, view: SavedView, *, most: int) -> None:
@@ -96,4 +96,4 @@ class SqlSavedViews:
     async def delete(self, workspace: str, reviewer: str, name: str) -> bool:
         """Delete a view; False where there is none."""
         row = (workspace, reviewer, name)
-        return bool(await self._database.write(lambda one: one.run(_DELETE, row)))
+        return bool(await self._database.write(lambda one: one.run(DELETE_VIEW, row)))

@@ -11,6 +11,7 @@ from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.derived_tables import SqlDerived
 from sureline.adapters.storage.ended_sessions import SqlEndedSessions
+from sureline.adapters.storage.erasures import SqlErasures
 from sureline.adapters.storage.inbound import SqlInbound
 from sureline.adapters.storage.inbox import SqlInbox
 from sureline.adapters.storage.incidents import SqlIncidents
@@ -56,6 +57,7 @@ class Store:
     incidents: SqlIncidents
     recalls: SqlRecalls
     inbound: SqlInbound
+    erasures: SqlErasures
     derived: SqlDerived
     cases: SqlLatestCases
     canaries: SqlCanaryRuns
@@ -102,6 +104,7 @@ def open_store(
         incidents=SqlIncidents(database),
         recalls=SqlRecalls(database),
         inbound=SqlInbound(database),
+        erasures=SqlErasures(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),
         canaries=SqlCanaryRuns(database),

@@ -61,6 +61,7 @@ class DecisionRecord:
     review: Review | None = None
     review_line: ReviewLine | None = None
     retry_of: str | None = None
+    subject: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

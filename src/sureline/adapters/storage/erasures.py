@@ -1,0 +1,68 @@
+"""The port `Erasures` on the store's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.erase_subject import ABOUT, EraseSubjectPage
+from sureline.adapters.storage.forget_views import ForgetViews
+from sureline.adapters.storage.retention import EraseDue, past_due
+from sureline.application.ports.erasures import DuePage, Hold
+
+
+class SqlErasures:
+    """Erases in pages; see the port for the contract."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def about(self, workspace: str, subject: bytes) -> int:
+        """Return how many decisions about a subject are not erased."""
+        rows = await self._database.read(ABOUT, (workspace, subject))
+        return int(rows[0][0])
+
+    async def erase_subject(
+        self,
+        workspace: str,
+        subject: bytes,
+        *,
+        limit: int,
+        by: str,
+        reason: str,
+        at: datetime,
+    ) -> int:
+        """Erase up to `limit` decisions about a subject; return how many, 0 when all are gone."""
+        return await self._database.write(
+            EraseSubjectPage(
+                workspace=workspace, subject=subject, limit=limit, by=by, reason=reason, at=at
+            )
+        )
+
+    async def forget_views(self, workspace: str, subject: str) -> int:
+        """Delete the saved views that look for a subject's id; return how many there were."""
+        return await self._database.write(ForgetViews(workspace=workspace, subject=subject))
+
+    async def past_due(
+        self, workspace: str, before: Mapping[str, datetime], after: str | None
+    ) -> DuePage:
+        """Return the next page of payloads of decisions made before a slice's moment."""
+        return await past_due(self._database, workspace, before, after)
+
+    async def erase_due(
+        self,
+        workspace: str,
+        ids: Sequence[str],
+        *,
+        spared: frozenset[Hold],
+        by: str,
+        reason: str,
+        at: datetime,
+    ) -> int:
+        """Erase those of these decisions that nothing holds now; return how many."""
+        return await self._database.write(
+            EraseDue(
+                workspace=workspace, ids=tuple(ids), spared=spared, by=by, reason=reason, at=at
+            )
+        )
