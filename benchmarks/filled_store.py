@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,13 +56,13 @@ def proposal(number: int) -> dict[str, Any]:
     }
 
 
-def fill(path: Path, cases: int) -> None:
+def fill(url: str, cases: int) -> None:
     """Write `cases` labelled decisions with random unit vectors into a new store."""
-    asyncio.run(_fill(path, cases))
+    asyncio.run(_fill(url, cases))
 
 
-async def _fill(path: Path, cases: int) -> None:
-    store = open_store(f"sqlite:///{path}")
+async def _fill(url: str, cases: int) -> None:
+    store = open_store(url)
     embedder = HashingEmbedder()
     draw = np.random.default_rng(SEED)
     for first in range(0, cases, 2000):

@@ -4,7 +4,8 @@ Both sides run under uvicorn in a process of their own and are driven by wrk wit
 The bare side reads the body as JSON, inserts the rows of a usual decision by group commit and
 answers with a usual decision's bytes: no key, no checks, no hash chain, nothing looked up.
 
-Run: python benchmarks/p2_http.py [--quick]    (needs wrk: apt-get install wrk)
+Run: python benchmarks/p2_http.py [--store sqlite|postgres|both] [--quick] [--json]
+(needs wrk: apt-get install wrk)
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from figures import hand_out
 from filled_store import fill, policy_text, proposal
-from rich.console import Console
-from rich.table import Table
+from page import Section
+from stores import TITLES, Stores, add_store_option, chosen, stores
 
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.storage.store import open_store
@@ -113,20 +115,27 @@ def load(script: Path, seconds: int) -> float:
     return float(found[1])
 
 
-def compare(folder: Path, history: int, seconds: int) -> Pair:
+def compare(made: Stores, filled: str, history: int, seconds: int) -> Pair:
     """Measure both sides once, each on a new store."""
-    path, policy = folder / "ours.db", folder / "policy.yaml"
+    with tempfile.TemporaryDirectory() as name:
+        ours, bare = made.copy(filled), made.fresh()
+        try:
+            return _compared(Path(name), ours, bare, history, seconds)
+        finally:
+            made.drop(ours)
+            made.drop(bare)
+
+
+def _compared(folder: Path, store: str, bare_store: str, history: int, seconds: int) -> Pair:
+    policy = folder / "policy.yaml"
     policy.write_text(policy_text(history), encoding="utf-8")
-    if history:
-        fill(path, history)
-    store = f"sqlite:///{path}"
     script = _write_script(folder, asyncio.run(_make_key(store)))
     arguments = ("--store", store, "--policy", str(policy), "--port", str(PORT))
     with server("-m", "sureline", "serve", *arguments):
         load(script, 1)
         ours = load(script, seconds)
     bare_server = str(Path(__file__).with_name("bare_server.py"))
-    with server(bare_server, str(folder / "bare.db"), str(PORT)):
+    with server(bare_server, bare_store, str(PORT)):
         load(script, 1)
         bare = load(script, seconds)
     return Pair(ours=ours, bare=bare)
@@ -149,27 +158,48 @@ def _write_script(folder: Path, secret: str) -> Path:
     return script
 
 
+def section(made: Stores, seconds: int, rounds: int) -> Section:
+    """Measure both window sizes on one store."""
+    rows = []
+    for history, target in ((0, 0.45), (20_000, 0.2)):
+        filled = made.fresh()
+        if history:
+            fill(filled, history)
+        pairs = [compare(made, filled, history, seconds) for _ in range(rounds)]
+        made.drop(filled)
+        rows.append(
+            (
+                f"{history:,}",
+                f"{statistics.median(pair.ours for pair in pairs):,.0f}",
+                f"{statistics.median(pair.bare for pair in pairs):,.0f}",
+                f"{statistics.median(pair.ratio for pair in pairs):.2f}",
+                f">= {target}",
+            )
+        )
+    return Section(
+        title=f"P2 on {TITLES[made.kind]}: POST /v1/decisions, beside a bare server",
+        note=f"{CONNECTIONS} connections, {seconds} s a run, median of {rounds} rounds; the bare "
+        "server writes the same rows by group commit and does nothing else.",
+        heading=("history", "ours/s", "bare/s", "ratio", "target"),
+        rows=tuple(rows),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter runs and one round")
-    quick = parser.parse_args().quick
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--json", action="store_true")
+    add_store_option(parser)
+    given = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("P2 needs wrk (Debian: apt-get install wrk)")
-    seconds, rounds = (4, 1) if quick else (8, 3)
-    table = Table("history", "ours/s", "bare/s", "ratio", "target")
-    for history, target in ((0, 0.45), (20_000, 0.2)):
-        pairs = []
-        for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                pairs.append(compare(Path(folder), history, seconds))
-        table.add_row(
-            f"{history:,}",
-            f"{statistics.median(pair.ours for pair in pairs):,.0f}",
-            f"{statistics.median(pair.bare for pair in pairs):,.0f}",
-            f"{statistics.median(pair.ratio for pair in pairs):.2f}",
-            f">= {target}",
-        )
-    Console().print(table)
+    seconds, rounds = (4, 1) if given.quick else (8, 3)
+    began, found = time.perf_counter(), []
+    for kind in chosen(given.store):
+        with stores(kind) as made:
+            found.append(section(made, seconds, given.rounds or rounds))
+    hand_out(found, as_json=given.json, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -5,22 +5,25 @@ in any order, audits behind them, and one rare slice whose few items are the lea
 Then reviewers claim, look and search, as pages and API do. Targets: claim p99 20 ms, page p99
 100 ms, whatever the list is narrowed to.
 
-Run: python benchmarks/p8_queue.py [--quick] [--items 1000000] [--repeat 400] [--folder DIR]
+Run: python benchmarks/p8_queue.py [--store sqlite|postgres|both] [--quick] [--json]
+[--items 1000000] [--repeat 400] [--folder DIR]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
+
+import psycopg
+from figures import hand_out
+from page import Section
+from stores import TITLES, Stores, add_store_option, chosen, stores
 
 from sureline.adapters.storage.line_rows import review_lines
 from sureline.adapters.storage.review_rows import queue_counts, reviews, row_of
@@ -81,6 +84,9 @@ async def fill(services: Services, count: int) -> None:
             part = []
     await write_part(services, part)
     await database.write(writing(COUNT, [(*key, n) for key, n in counts.items()]))
+    if services.store.url.startswith("postgres"):
+        with psycopg.connect(services.store.url, autocommit=True) as connection:
+            connection.execute("ANALYZE")  # the server does so itself within a minute
 
 
 async def write_part(services: Services, part: list[Review]) -> None:
@@ -90,8 +96,21 @@ async def write_part(services: Services, part: list[Review]) -> None:
     lines = [
         (one.workspace, one.id, one.slice_key, TASK + one.id, words, FOUND, 0.71) for one in part
     ]
-    await database.write(writing(INSERT, [row_of(one) for one in part]))
+    rows = [row_of(one) for one in part]
+    if services.store.url.startswith("postgres"):
+        copy_rows(services.store.url, {"reviews": rows, "review_lines": lines})
+        return
+    await database.write(writing(INSERT, rows))
     await database.write(writing(LINE, lines))
+
+
+def copy_rows(url: str, tables: Mapping[str, Sequence[tuple[object, ...]]]) -> None:
+    """Write rows into tables of a database by COPY."""
+    with psycopg.connect(url) as connection, connection.cursor() as cursor:
+        for table, rows in tables.items():
+            with cursor.copy(f"COPY {table} FROM STDIN".encode()) as copy:
+                for row in rows:
+                    copy.write_row(row)
 
 
 def writing(statement: object, rows: list[tuple[object, ...]]) -> Callable[[Transaction], None]:
@@ -113,27 +132,28 @@ async def times(work: Callable[[int], Awaitable[object]], repeat: int) -> Times:
     return found
 
 
-def say(what: str, found: Times, target: float) -> None:
-    """Print a line: median, p99 and how that stands to the target.
+def line(what: str, found: Times, target: float) -> tuple[str, ...]:
+    """Return a row: median, p99 and how that stands to the target.
 
-    Processor time is beside them, because other load touches it less.
+    Processor time of this process is beside them, because other load touches it less.
     """
     place = min(len(found) - 1, int(0.99 * len(found)))
     wall, cpu = (sorted(one) for one in zip(*found, strict=True))
-    print(
-        f"P8 {what:30} median {wall[len(wall) // 2]:7.2f} ms  p99 {wall[place]:7.2f} ms "
-        f"(cpu {cpu[place]:6.2f} ms)  target {target:g} ms, ratio {wall[place] / target:.2f}",
-        flush=True,
+    p99 = wall[place]
+    return (
+        what,
+        f"{wall[len(wall) // 2]:.2f}",
+        f"{p99:.2f}",
+        f"{cpu[place]:.2f}",
+        f"<= {target:g}",
+        f"{p99 / target:.2f}",
     )
 
 
-async def measure(services: Services, count: int, repeat: int) -> None:
-    """Claim and look, and print the figures."""
+async def measure(services: Services, repeat: int) -> list[tuple[str, ...]]:
+    """Claim and look; return the rows of the table."""
     desk = services.desk
-    start = perf_counter()
-    await fill(services, count)
-    seconds = perf_counter() - start
-    print(f"P8 filled {count:,} items in {seconds:.0f} s; load {os.getloadavg()[0]:.2f}")
+    rows: list[tuple[str, ...]] = []
 
     async def claimed(wanted: Wanted, number: int) -> None:
         found = await desk.next(f"reviewer {number % 40}", wanted)
@@ -161,7 +181,7 @@ async def measure(services: Services, count: int, repeat: int) -> None:
         ("claim next of the rare slice", rare, RARE_ITEMS - 5),
         ("claim next audit", audits, repeat),
     ):
-        say(name, await times(lambda n, w=wanted: claimed(w, n), runs), CLAIM_MS)
+        rows.append(line(name, await times(lambda n, w=wanted: claimed(w, n), runs), CLAIM_MS))
     for name, wanted, offset in (
         ("page with counts", everything, 0),
         ("page 200 with counts", everything, 200 * PAGE),
@@ -169,7 +189,8 @@ async def measure(services: Services, count: int, repeat: int) -> None:
         ("page of the rare slice", rare, 0),
         ("page of audits", audits, 0),
     ):
-        say(name, await times(lambda _, w=wanted, o=offset: looked(w, o), repeat), PAGE_MS)
+        taken = await times(lambda _, w=wanted, o=offset: looked(w, o), repeat)
+        rows.append(line(name, taken, PAGE_MS))
     soon = services.clock.now() + timedelta(hours=4)
     for name, wanted, sought in (
         ("search, found at once", everything, Sought(text="vendor invoice")),
@@ -180,12 +201,28 @@ async def measure(services: Services, count: int, repeat: int) -> None:
         ("due soon, in all but audits", Wanted(kinds=(ReviewKind.REVIEW,)), Sought(due_by=soon)),
         ("what somebody is at", everything, Sought(is_held=True)),
     ):
-        say(name, await times(lambda _, w=wanted, s=sought: found(s, w), repeat), PAGE_MS)
-        say(
-            f"count: {name}",
-            await times(lambda _, w=wanted, s=sought: counted(s, w), repeat // 4),
-            PAGE_MS,
-        )
+        taken = await times(lambda _, w=wanted, s=sought: found(s, w), repeat)
+        rows.append(line(name, taken, PAGE_MS))
+        taken = await times(lambda _, w=wanted, s=sought: counted(s, w), repeat // 4)
+        rows.append(line(f"count: {name}", taken, PAGE_MS))
+    return rows
+
+
+async def section(made: Stores, count: int, repeat: int) -> Section:
+    """Fill a queue on a new store and measure."""
+    store = made.fresh()
+    async with open_services(store) as services:
+        start = perf_counter()
+        await fill(services, count)
+        seconds = perf_counter() - start
+        rows = await measure(services, repeat)
+    return Section(
+        title=f"P8 on {TITLES[made.kind]}: the queue with {count:,} items pending",
+        note=f"Milliseconds, {repeat} times each, one caller; filled in {seconds:.0f} s. The "
+        "processor's are of this process alone.",
+        heading=("what", "median", "p99", "processor, p99", "target", "ratio"),
+        rows=tuple(rows),
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -195,15 +232,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--items", type=int)
     parser.add_argument("--repeat", type=int, default=400)
     parser.add_argument("--folder", type=Path, help="where to work (default: the system's)")
+    parser.add_argument("--json", action="store_true")
+    add_store_option(parser)
     options = parser.parse_args(arguments)
     count = options.items or (QUICK if options.quick else FULL)
-    folder = Path(tempfile.mkdtemp(prefix="sureline-p8-", dir=options.folder))
-    services = open_services(f"sqlite:///{folder / 'sureline.db'}")
-    try:
-        asyncio.run(measure(services, count, options.repeat))
-    finally:
-        services.close()
-        shutil.rmtree(folder)
+    began, found = perf_counter(), []
+    for kind in chosen(options.store):
+        with stores(kind, options.folder) as made:
+            found.append(asyncio.run(section(made, count, options.repeat)))
+    hand_out(found, as_json=options.json, seconds=perf_counter() - began)
 
 
 if __name__ == "__main__":

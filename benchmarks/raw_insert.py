@@ -1,24 +1,29 @@
 """P1's denominator: the rows of a decision inserted raw, by group commit, with nothing around it.
 
 The same tables, indexes, triggers and settings as the store's, the same number of rows per
-commit; but no event loop, no hashing, no reading, no answer to anyone: `sqlite3.executemany` in
-one thread.
+commit; but no event loop, no hashing, no reading, no answer to anyone: `executemany` in one
+thread, on PostgreSQL in the driver's pipeline, so that a batch is one round trip.
 
-Run `python benchmarks/raw_insert.py` to compare `ledger.append` from 64 callers with it.
+Run: python benchmarks/raw_insert.py [--store sqlite|postgres|both] [--quick] [--json]
+to compare `ledger.append` from 64 callers with it.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import sqlite3
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+
+import psycopg
+from figures import hand_out
+from page import Section
+from stores import TITLES, Stores, add_store_option, chosen, file_of, stores
 
 from sureline.adapters.storage.sqlite_database import PRAGMAS
 from sureline.adapters.storage.store import open_store
@@ -27,7 +32,11 @@ from sureline.core.values.stratum import Fold, Stratum
 
 CALLERS = 64
 STRATUM = Stratum(attempt=1, propensity=1.0, representative=True, judged=False, fold=Fold.HOLD)
-_TABLES = ("decisions", "payloads", "vectors")
+TABLES = ("decisions", "payloads", "vectors")
+_STREAM, _SEQ = 0, 1
+"""Where a row's stream and place stand."""
+
+Rows = dict[str, list[tuple[object, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,56 +51,82 @@ class RawRun:
         return self.decisions / self.seconds
 
 
-def raw_insert(stored: Path, target: Path, *, per_commit: int = CALLERS) -> RawRun:
-    """Insert the decisions that are stored in `stored` into a new store at `target`, raw.
+def raw_insert(stored: str, target: str, *, per_commit: int = CALLERS) -> RawRun:
+    """Insert the decisions that are stored in `stored` into the new store `target`, raw.
 
     The rows are read before the clock starts, so that both sides write exactly the same bytes.
     """
     rows = read_rows(stored)
-    open_store(f"sqlite:///{target}").close()
-    connection = sqlite3.connect(target, isolation_level=None)
+    batches = list(_batches(rows, per_commit))
+    insert = _in_file if target.startswith("sqlite:") else _in_database
+    return RawRun(decisions=len(rows["decisions"]), seconds=insert(target, batches))
+
+
+def _in_file(target: str, batches: Sequence[Rows]) -> float:
+    connection = sqlite3.connect(file_of(target), isolation_level=None)
     for pragma in PRAGMAS:
         connection.execute(pragma)
-    batches = list(_batches(rows, per_commit))
-    statements = {
-        table: f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[table][0]))})"
-        for table in _TABLES
-        if rows[table]
-    }
     start = time.perf_counter()
     for batch in batches:
         connection.execute("BEGIN IMMEDIATE")
-        for table, statement in statements.items():
-            connection.executemany(statement, batch[table])
+        for table, rows in batch.items():
+            connection.executemany(insertion(table, rows, "?"), rows)
         connection.execute("COMMIT")
     seconds = time.perf_counter() - start
     connection.close()
-    return RawRun(decisions=len(rows["decisions"]), seconds=seconds)
+    return seconds
 
 
-def read_rows(stored: Path) -> dict[str, list[tuple[object, ...]]]:
+def _in_database(target: str, batches: Sequence[Rows]) -> float:
+    with psycopg.connect(target, autocommit=True, prepare_threshold=1) as connection:
+        start = time.perf_counter()
+        for batch in batches:
+            insert_batch(connection, batch)
+        return time.perf_counter() - start
+
+
+def insert_batch(connection: psycopg.Connection[tuple[object, ...]], batch: Rows) -> None:
+    """Insert a batch in one transaction and one round trip."""
+    with connection.pipeline():
+        connection.execute("BEGIN")
+        for table, rows in batch.items():
+            connection.cursor().executemany(insertion(table, rows, "%s").encode(), rows)
+        connection.execute("COMMIT")
+
+
+def insertion(table: str, rows: Sequence[tuple[object, ...]], mark: str) -> str:
+    """Return the statement that inserts rows of a table."""
+    return f"INSERT INTO {table} VALUES ({','.join([mark] * len(rows[0]))})"
+
+
+def read_rows(stored: str) -> Rows:
     """Return the rows that belong to decisions, by table, in the order they were written."""
-    connection = sqlite3.connect(stored)
-    rows = {
-        table: connection.execute(
-            f"SELECT * FROM {table} WHERE seq IN (SELECT seq FROM decisions) ORDER BY seq"
-        ).fetchall()
-        for table in _TABLES
-    }
-    connection.close()
-    return rows
+    if stored.startswith("sqlite:"):
+        file = sqlite3.connect(file_of(stored))
+        rows = {table: file.execute(_query(table)).fetchall() for table in TABLES}
+        file.close()
+        return rows
+    with psycopg.connect(stored) as connection:
+        return {table: connection.execute(_query(table).encode()).fetchall() for table in TABLES}
 
 
-def _batches(
-    rows: dict[str, list[tuple[object, ...]]], per_commit: int
-) -> Iterator[dict[str, list[tuple[object, ...]]]]:
-    by_seq = {table: {row[1]: row for row in rows[table]} for table in _TABLES}
-    places = [row[1] for row in rows["decisions"]]
+def _query(table: str) -> str:
+    return (
+        f"SELECT * FROM {table} WHERE (stream, seq) IN (SELECT stream, seq FROM decisions) "
+        "ORDER BY stream, seq"
+    )
+
+
+def _batches(rows: Rows, per_commit: int) -> Iterator[Rows]:
+    by_place = {table: {row[: _SEQ + 1]: row for row in rows[table]} for table in TABLES}
+    places = [row[: _SEQ + 1] for row in rows["decisions"]]
     for first in range(0, len(places), per_commit):
         part = places[first : first + per_commit]
-        yield {
-            table: [by_seq[table][seq] for seq in part if seq in by_seq[table]] for table in _TABLES
+        found = {
+            table: [by_place[table][place] for place in part if place in by_place[table]]
+            for table in TABLES
         }
+        yield {table: rows for table, rows in found.items() if rows}
 
 
 def sample_records(count: int) -> list[DecisionRecord]:
@@ -128,9 +163,9 @@ def sample_records(count: int) -> list[DecisionRecord]:
     ]
 
 
-async def append_all(path: Path, records: Sequence[DecisionRecord], *, callers: int) -> float:
+async def append_all(url: str, records: Sequence[DecisionRecord], *, callers: int) -> float:
     """Append the records through the ledger from `callers` tasks; return the seconds."""
-    store = open_store(f"sqlite:///{path}")
+    store = open_store(url)
     waiting = iter(records)
 
     async def call() -> None:
@@ -144,24 +179,41 @@ async def append_all(path: Path, records: Sequence[DecisionRecord], *, callers: 
     return seconds
 
 
-def compare(count: int, rounds: int) -> list[tuple[float, float]]:
+def compare(made: Stores, count: int, rounds: int) -> list[tuple[float, float]]:
     """Return (append, raw) decisions per second, side by side, once per round."""
     results = []
     for _ in range(rounds):
         records = sample_records(count)
-        with tempfile.TemporaryDirectory() as folder:
-            ours = Path(folder, "ours.db")
-            seconds = asyncio.run(append_all(ours, records, callers=CALLERS))
-            raw = raw_insert(ours, Path(folder, "raw.db"))
-        results.append((count / seconds, raw.per_second))
+        ours, target = made.fresh(), made.fresh()
+        seconds = asyncio.run(append_all(ours, records, callers=CALLERS))
+        results.append((count / seconds, raw_insert(ours, target).per_second))
+        made.drop(ours)
+        made.drop(target)
     return results
 
 
 def main() -> None:
-    results = compare(6_400, 5)
-    for ours, raw in results:
-        print(f"append {ours:8.0f}/s   raw {raw:8.0f}/s   ratio {ours / raw:.2f}")
-    print(f"median ratio {statistics.median(ours / raw for ours, raw in results):.2f}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer decisions and rounds")
+    parser.add_argument("--json", action="store_true")
+    add_store_option(parser)
+    given = parser.parse_args()
+    count, rounds = (1_280, 1) if given.quick else (6_400, 5)
+    began, rows = time.perf_counter(), []
+    for kind in chosen(given.store):
+        with stores(kind) as made:
+            results = compare(made, count, rounds)
+        append, raw = (statistics.median(one) for one in zip(*results, strict=True))
+        ratio = statistics.median(ours / bare for ours, bare in results)
+        rows.append((TITLES[kind], f"{append:,.0f}", f"{raw:,.0f}", f"{ratio:.2f}"))
+    table = Section(
+        title="Appending to the ledger, beside bare inserts",
+        note=f"{count:,} decisions from {CALLERS} callers, commits of {CALLERS}; median of "
+        f"{rounds} rounds.",
+        heading=("store", "append/s", "raw/s", "ratio"),
+        rows=tuple(rows),
+    )
+    hand_out([table], as_json=given.json, seconds=time.perf_counter() - began)
 
 
 if __name__ == "__main__":
