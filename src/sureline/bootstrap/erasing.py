@@ -11,7 +11,7 @@ def subject_eraser(services: Services) -> SubjectEraser:
     return SubjectEraser(
         store=services.store.erasures,
         clock=services.clock,
-        secret=services.store.secret,
+        secret=services.decider.secret,
         workspace=services.workspace,
         forget_replies=services.plugins.forget,
     )

@@ -1,0 +1,1 @@
+"""What must go is gone, on every store, and what must stay stays."""

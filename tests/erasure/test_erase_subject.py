@@ -1,0 +1,156 @@
+"""Erasing everything about somebody (case O16): wherever it stood, and nothing else."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
+from sureline.adapters.storage.statement import compiled
+from sureline.application.erasure import PAGE
+from sureline.bootstrap.erasing import subject_eraser
+from sureline.errors import InvalidInput
+from tests.erasure.marked import MARK, SUBJECT, Marked, files_of, fill, places_of
+
+ASKED = {"by": "dpo", "reason": "asked for by the person"}
+
+
+def counts(store: Marked) -> list[Any]:
+    """Return what statistics and certificates rest on."""
+    fetch = store.services.store.database.fetch
+    return [
+        sorted(fetch(compiled(select(*table.columns))))
+        for table in (labels, label_counts, route_counts, score_counts)
+    ]
+
+
+def test_nothing_is_left_of_a_subject(store: Marked) -> None:
+    """After an erasure the mark is in no column of any table, no export and no file."""
+    about = fill(store)
+    before = places_of(store.services)
+    for place in (
+        "payloads.request", "payloads.answer", "reviews.given", "review_lines.task",
+        "own_answers.answer", "saved_views.filter", "saved_views.name",
+    ):  # fmt: skip
+        assert place in before
+    ledger, statistics = store.services.store.ledger, counts(store)
+    done = store.run(subject_eraser(store.services).erase(SUBJECT, **ASKED))
+    assert (done.erased, done.left, done.views) == (len(about), 0, 1)
+    assert places_of(store.services) == []
+    assert MARK not in "".join(ledger.export(payloads=True))
+    assert counts(store) == statistics
+    report = store.run(ledger.verify())
+    assert report.ok
+    assert report.erased >= len(about)
+    assert all(one.ok for one in store.run(store.services.store.derived.compare()))
+    store.services.close()
+    for file in files_of(store.url):
+        assert MARK.lower().encode() not in file.read_bytes().lower()
+
+
+def test_somebody_else_keeps_everything(store: Marked) -> None:
+    """Another subject's decisions, a workspace's namesake and decisions about nobody stay."""
+    services = store.services
+    mine = store.decide(subject="customer-1")
+    others = [
+        store.decide(subject="customer-11"),
+        store.decide(subject="Customer-1"),
+        store.decide(),
+    ]
+    eraser = subject_eraser(services)
+    assert store.run(eraser.count("customer-1")) == 1
+    assert store.run(eraser.erase("customer-1", **ASKED)).erased == 1
+    kept = [store.run(services.ledger.decision("default", one)) for one in (mine, *others)]
+    assert [one.answer is None for one in kept] == [True, False, False, False]
+    again = store.run(eraser.erase("customer-1", **ASKED))
+    assert (again.erased, again.left) == (0, 0)
+
+
+def test_a_retry_of_what_was_erased_brings_nothing_back(store: Marked) -> None:
+    """The same proposal under the same id is answered as it stands: erased, and stays so."""
+    given = {"id": "same", "subject": SUBJECT, "task": f"Read {MARK}"}
+    store.decide(**given)
+    store.run(subject_eraser(store.services).erase(SUBJECT, **ASKED))
+    store.decide(**given)
+    assert places_of(store.services) == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "words", "field"),
+    [
+        ("", ASKED, "subject"),
+        ("  ", ASKED, "subject"),
+        ("x" * 201, ASKED, "subject"),
+        ("\ud800", ASKED, None),
+        (SUBJECT, {**ASKED, "reason": " "}, "reason"),
+        (SUBJECT, {**ASKED, "reason": f"{SUBJECT.upper()} asked"}, "reason"),
+        (SUBJECT, {**ASKED, "by": SUBJECT}, "by"),
+    ],
+    ids=["empty", "blank", "long", "half a character", "no reason", "named in reason", "named"],
+)
+def test_what_would_stay_must_not_name_the_subject(
+    subject: str, words: dict[str, str], field: str | None, tmp_path: Path
+) -> None:
+    """A bad id, and words that stay in the ledger and name the subject, are refused."""
+    opened = Marked("sqlite://")
+    opened.decide(subject=SUBJECT)
+    with pytest.raises(InvalidInput) as caught:
+        opened.run(subject_eraser(opened.services).erase(subject, **words))
+    assert field is None or caught.value.field == field
+    assert opened.run(subject_eraser(opened.services).count(SUBJECT)) == 1
+    opened.close()
+
+
+def test_only_so_many_at_a_time(store: Marked) -> None:
+    """A page is one transaction; `most` bounds a run, and the next one goes on."""
+    for _ in range(2 * PAGE + 3):
+        store.decide(subject=SUBJECT)
+    seen: list[int] = []
+    eraser = subject_eraser(store.services)
+    first = store.run(eraser.erase(SUBJECT, **ASKED, most=PAGE + 1, progress=seen.append))
+    assert (first.erased, first.left, first.done, seen) == (2 * PAGE, 3, False, [PAGE, PAGE])
+    assert store.run(eraser.erase(SUBJECT, **ASKED)).erased == 3
+
+
+def test_kept_replies_of_models_are_forgotten(tmp_path: Path) -> None:
+    """An erasure empties what this process keeps of models' replies."""
+    opened, told = Marked("sqlite://"), []
+    opened.services.plugins.forgetting.append(lambda: told.append(1))
+    opened.run(subject_eraser(opened.services).erase(SUBJECT, **ASKED))
+    assert told == [1]
+    opened.close()
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from sureline.bootstrap import open_services
+from sureline.bootstrap.erasing import subject_eraser
+
+def stop(count):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+services = open_services(sys.argv[1])
+asyncio.run(subject_eraser(services).erase(sys.argv[2], by="dpo", reason="asked", progress=stop))
+"""
+
+
+@pytest.mark.sqlite_file
+def test_a_killed_erasure_goes_on(tmp_path: Path) -> None:
+    """After kill -9 in the middle the chain holds, and the same command does the rest."""
+    opened = Marked(f"sqlite:///{tmp_path / 'store.db'}")
+    for _ in range(PAGE + 5):
+        opened.decide(subject=SUBJECT)
+    opened.close()
+    killed = subprocess.run([sys.executable, "-c", KILLED, opened.url, SUBJECT], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    again = Marked(opened.url)
+    assert again.run(again.services.store.ledger.verify()).ok
+    assert again.run(subject_eraser(again.services).erase(SUBJECT, **ASKED)).erased == 5
+    assert places_of(again.services) == []
+    again.close()
