@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sureline.core.chain import (
@@ -53,7 +53,7 @@ class ChainReport:
     """What verification saw.
 
     `rows` were read, up to `head`; `erased` payloads are gone on record. `cannot_see` says in
-    plain words what this verification could not have noticed.
+    plain words what this verification could not have noticed. `heads` is where each stream ends.
     """
 
     rows: int
@@ -62,6 +62,7 @@ class ChainReport:
     fault: Fault | None
     erased: int
     cannot_see: tuple[str, ...]
+    heads: Mapping[str, Head] = field(default_factory=dict)
 
 
 class PayloadTally:
@@ -98,9 +99,10 @@ class PayloadTally:
 class ChainVerifier:
     """Verifies rows one by one in the order of `seq`.
 
-    `expected` is a head written down earlier, outside the store: the chain must run through it.
-    `payloads` is shared where erasures stand in another stream than what they erased. `sealed` is
-    where other streams stood at the last seals of this one.
+    `expected` is a head written down earlier, outside the store or by a seal, and `earlier` where
+    the chain stood when it was verified before: it must run through both. `payloads` is shared
+    where erasures stand in another stream than what they erased. `sealed` is where other streams
+    stood at the last seals of this one.
     """
 
     def __init__(
@@ -109,11 +111,16 @@ class ChainVerifier:
         *,
         start: Head | None = None,
         expected: Head | None = None,
+        earlier: Head | None = None,
         payloads: PayloadTally | None = None,
     ) -> None:
         self._stream = stream
         self._head = start or Head()
         self._expected = expected
+        self._wanted = (
+            (expected, "the expected head"),
+            (earlier, "the row that was verified before"),
+        )
         self._from_start = start is None
         self._rows = 0
         self.payloads = payloads or PayloadTally()
@@ -138,6 +145,11 @@ class ChainVerifier:
         """Return the number of the last row that was taken."""
         return self._head.seq
 
+    @property
+    def head(self) -> Head:
+        """Return the last row that was taken."""
+        return self._head
+
     def reject(self, seq: int, message: str) -> None:
         """Record that a row could not be read at all."""
         self.fault = self.fault or Fault(seq=seq, kind=FaultKind.UNREADABLE, message=message)
@@ -152,6 +164,7 @@ class ChainVerifier:
             fault=fault,
             erased=self.payloads.erased,
             cannot_see=self._blind_spots(),
+            heads={self._stream: self._head},
         )
 
     def _misplaced(self, row: ChainRow) -> Fault | None:
@@ -200,14 +213,14 @@ class ChainVerifier:
         return None
 
     def _off_course(self, row: ChainRow) -> Fault | None:
-        expected = self._expected
-        if expected is None or row.seq != expected.seq or row.hash == expected.hash:
-            return None
-        return Fault(
-            seq=row.seq,
-            kind=FaultKind.CHANGED,
-            message=f"row {row.seq} has another hash than the expected head",
-        )
+        for wanted, whose in self._wanted:
+            if wanted is not None and row.seq == wanted.seq and row.hash != wanted.hash:
+                return Fault(
+                    seq=row.seq,
+                    kind=FaultKind.CHANGED,
+                    message=f"row {row.seq} has another hash than {whose}",
+                )
+        return None
 
     def _wrong_end(self, known_head: Head | None) -> Fault | None:
         last = self._head.seq
@@ -218,9 +231,9 @@ class ChainVerifier:
                 message=f"the store recorded row {known_head.seq} as its head; "
                 f"the rows up to {last} are beyond it",
             )
-        return self._off_end(self._expected, "the expected head") or self._off_end(
-            known_head, "the head that the store recorded"
-        )
+        ends = (*self._wanted, (known_head, "the head that the store recorded"))
+        faults = (self._off_end(wanted, whose) for wanted, whose in ends)
+        return next((fault for fault in faults if fault is not None), None)
 
     def _off_end(self, wanted: Head | None, whose: str) -> Fault | None:
         if wanted is None or wanted.seq < self._head.seq or wanted == self._head:

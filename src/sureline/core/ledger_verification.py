@@ -6,6 +6,7 @@ commits to all of them, up to the last seal. What was written after it cannot be
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sureline.core.chain import ChainRow, Head
@@ -22,15 +23,22 @@ from sureline.core.values.counted import counted
 class LedgerVerifier:
     """Takes the rows of all streams, each stream's in order; the common stream's come first.
 
-    `common` is None where the first row tells (an export). `start` and `expected` are heads of
-    the common stream.
+    `common` is None where the first row tells (an export). `expected` is a head of the common
+    stream. `since` is where streams were verified up to before, so that they are read from there;
+    `earlier` the same where all is read again: they must still run through it.
     """
 
     def __init__(
-        self, common: str | None, *, start: Head | None = None, expected: Head | None = None
+        self,
+        common: str | None,
+        *,
+        expected: Head | None = None,
+        since: Mapping[str, Head] | None = None,
+        earlier: Mapping[str, Head] | None = None,
     ) -> None:
         self.payloads = PayloadTally()
-        self._start, self._expected = start, expected
+        self._expected = expected
+        self._since, self._earlier = since or {}, earlier or {}
         self._common = common
         self._chains: dict[str, ChainVerifier] = {}
 
@@ -40,9 +48,10 @@ class LedgerVerifier:
         return all(chain.fault is None for chain in self._chains.values())
 
     @property
-    def sealed(self) -> frozenset[str]:
-        """Return the streams that the seals read so far name."""
-        return frozenset(self._chains[self._common].sealed if self._common in self._chains else ())
+    def named(self) -> frozenset[str]:
+        """Return the streams that must be there: of the seals read so far, or verified before."""
+        sealed = self._chains[self._common].sealed if self._common in self._chains else ()
+        return frozenset((*sealed, *self._since, *self._earlier))
 
     def chain(self, stream: str) -> ChainVerifier:
         """Return the verifier of one stream."""
@@ -53,8 +62,9 @@ class LedgerVerifier:
             sealed = {} if is_common else self.chain(self._common).sealed
             self._chains[stream] = ChainVerifier(
                 stream,
-                start=self._start if is_common else None,
+                start=self._since.get(stream),
                 expected=self._expected if is_common else sealed.get(stream),
+                earlier=self._earlier.get(stream),
                 payloads=self.payloads,
             )
         return self._chains[stream]
@@ -70,7 +80,7 @@ class LedgerVerifier:
     def finish(self, known_heads: dict[str, Head] | None = None) -> ChainReport:
         """Say what was seen; `known_heads` are where the store itself believes the streams end."""
         common = self.chain(self._common or "")
-        for stream in sorted(common.sealed):
+        for stream in sorted(self.named):
             self.chain(stream)
         reports = {
             stream: chain.finish((known_heads or {}).get(stream))
@@ -90,6 +100,7 @@ class LedgerVerifier:
             fault=fault,
             erased=self.payloads.erased,
             cannot_see=(*first.cannot_see, *self._unsealed(common, reports)),
+            heads={stream: chain.head for stream, chain in self._chains.items()},
         )
 
     def _vanished(self) -> Fault | None:

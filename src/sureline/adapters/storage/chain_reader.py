@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Table, and_, bindparam, func, literal_column, null, select
@@ -87,17 +88,33 @@ class _KindReader:
 _READERS = tuple(_KindReader(kind, table) for kind, table in CHAINED.items())
 
 _HEADS = compiled(select(heads.c.stream, heads.c.seq, heads.c.hash))
-_LAST = compiled(
+
+
+def _of_each_table(number: Any, otherwise: int) -> Statement:
+    """Select a number of a stream's rows in each table, something else where it has none."""
+    return compiled(
+        select(
+            *(
+                select(func.coalesce(number(table.c.seq), literal_column(str(otherwise))))
+                .where(table.c.stream == bindparam("stream"))
+                .scalar_subquery()
+                for table in CHAINED.values()
+            ),
+        )
+    )
+
+
+_FIRST, _LAST = _of_each_table(func.min, 1), _of_each_table(func.max, 0)
+_NEXT_STREAMS = compiled(
     select(
         *(
-            select(func.coalesce(func.max(table.c.seq), literal_column("0")))
-            .where(table.c.stream == bindparam("stream"))
+            select(func.min(table.c.stream))
+            .where(table.c.stream >= bindparam("at_least"))
             .scalar_subquery()
             for table in CHAINED.values()
         ),
     )
 )
-"""The last row of each table in a stream."""
 
 
 def recorded_heads(fetch: Fetch) -> dict[str, Head]:
@@ -105,11 +122,24 @@ def recorded_heads(fetch: Fetch) -> dict[str, Head]:
     return {stream: Head(seq=seq, hash=_blob(digest)) for stream, seq, digest in fetch(_HEADS, ())}
 
 
-def chain_rows(fetch: Fetch, stream: str, *, after: int, until: int) -> Iterator[ChainRow]:
+def streams_with_rows(fetch: Fetch) -> Iterator[str]:
+    """Yield every stream that has rows, whether the store has a head of it or not."""
+    at_least = ""
+    while found := [
+        name for name in fetch(_NEXT_STREAMS, (at_least,) * len(CHAINED))[0] if name is not None
+    ]:
+        stream = min(map(str, found))
+        yield stream
+        at_least = f"{stream}\x01"
+
+
+def chain_pages(
+    fetch: Fetch, stream: str, *, after: int, until: int
+) -> Iterator[Iterator[ChainRow]]:
     """Read a stream's ledger rows with after < seq <= until, in the order of the chain."""
     while after < until:
         end = min(after + PAGE, until)
-        yield from heapq.merge(
+        yield heapq.merge(
             *(reader.read(fetch, stream, after, end) for reader in _READERS),
             key=lambda row: row.seq,
         )
@@ -119,25 +149,49 @@ def chain_rows(fetch: Fetch, stream: str, *, after: int, until: int) -> Iterator
 def verify(
     fetch: Fetch, common_stream: str, *, start: Head | None, expected: Head | None
 ) -> ChainReport:
-    """Verify all streams up to their ends at the time of the call, or a little further.
+    """Verify all streams up to their ends at the time of the call, or a little further."""
+    since = None if start is None else {common_stream: start}
+    ledger = LedgerVerifier(common_stream, expected=expected, since=since)
+    return next(found for found in verifying(fetch, common_stream, ledger) if found is not None)
+
+
+def verifying(
+    fetch: Fetch, common_stream: str, ledger: LedgerVerifier
+) -> Iterator[ChainReport | None]:
+    """Verify page by page: yields None after each, and at last the report.
 
     A payload that was erased while we read is explained by a row beyond that end, so we read on
     until nothing that is missing could still be explained.
     """
-    ledger = LedgerVerifier(common_stream, start=start, expected=expected)
     while True:
         known, moved = recorded_heads(fetch), False
-        for stream in (common_stream, *sorted({*known, *ledger.sealed} - {common_stream})):
-            chain = ledger.chain(stream)
-            before = chain.seq
-            last = max(fetch(_LAST, (stream,) * len(CHAINED))[0])
-            known[stream] = recorded_heads(fetch).get(stream, Head())
+        others = {*known, *ledger.named, *streams_with_rows(fetch)} - {common_stream}
+        for stream in (common_stream, *sorted(others)):
+            verifier = ledger.chain(stream)
+            before = verifier.seq
+            first, last, known[stream] = _ends(fetch, stream)
             until = max(known[stream].seq, last)
-            if not all(map(chain.add, chain_rows(fetch, stream, after=before, until=until))):
-                return ledger.finish(known)
-            moved |= chain.seq > before
+            for page in chain.from_iterable(
+                (
+                    # None has a number below 1, so the first that does is one too many.
+                    chain_pages(fetch, stream, after=first - 1, until=min(first, 0)),
+                    chain_pages(fetch, stream, after=before, until=until),
+                )
+            ):
+                if not all(map(verifier.add, page)):
+                    yield ledger.finish(known)
+                    return
+                yield None
+            moved |= verifier.seq > before
         if not moved or not ledger.payloads.unexplained:
-            return ledger.finish(known)
+            yield ledger.finish(known)
+            return
+
+
+def _ends(fetch: Fetch, stream: str) -> tuple[int, int, Head]:
+    """Return a stream's first number, its last, and then what the store says is its head."""
+    first, last = (fetch(of, (stream,) * len(CHAINED))[0] for of in (_FIRST, _LAST))
+    return min(first), max(last), recorded_heads(fetch).get(stream, Head())
 
 
 def export(fetch: Fetch, common_stream: str, *, payloads: bool) -> Iterator[str]:
@@ -151,7 +205,7 @@ def export(fetch: Fetch, common_stream: str, *, payloads: bool) -> Iterator[str]
         moved = False
         for stream in (common_stream, *sorted({*recorded_heads(fetch)} - {common_stream})):
             after, until = written.get(stream, 0), recorded_heads(fetch).get(stream, Head()).seq
-            for row in chain_rows(fetch, stream, after=after, until=until):
+            for row in chain.from_iterable(chain_pages(fetch, stream, after=after, until=until)):
                 tally.add(row)
                 yield export_line(row if payloads else _without_payload(row))
             written[stream] = until
