@@ -58,7 +58,7 @@ class SqlCanaryRuns:
 
         One that somebody damaged speaks for nobody; verifying the ledger finds it.
         """
-        read = (_read(body) for (body,) in self._database.fetch(_RUNS, (workspace,)))
+        read = (_read(body) for (body,) in await self._database.read(_RUNS, (workspace,)))
         return [run for run in read if run is not None]
 
 

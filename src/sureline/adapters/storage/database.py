@@ -35,6 +35,13 @@ class Database(Protocol):
         Raises StoreError.
         """
 
+    async def apart(self, read: Callable[[Fetch], T]) -> T:
+        """Let `read` ask several times or for much, beside the short reads of others.
+
+        Where a query takes microseconds it is done at once, elsewhere on another thread. Raises
+        StoreError, and StoreBusy where too many wait already.
+        """
+
     def reader(self) -> AbstractContextManager[Fetch]:
         """Open a reader of its own for a long reading, so that `fetch` is not held up.
 

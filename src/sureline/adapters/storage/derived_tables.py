@@ -18,6 +18,7 @@ from sureline.adapters.storage.count_opinions import (
     opinions_by_ledger,
     stored_opinions,
 )
+from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.count_tables import (
     label_counts,
     labels,
@@ -225,4 +226,5 @@ class SqlDerived:
 
     async def rebuild(self, *, workspace: str, by: str, at: datetime) -> tuple[TableReport, ...]:
         """Make what differs anew, and return how it compared before."""
-        return await self._database.write(RebuildDerived(workspace=workspace, by=by, at=at))
+        rebuild = RebuildDerived(workspace=workspace, by=by, at=at)
+        return await self._database.write(LongJob(rebuild))

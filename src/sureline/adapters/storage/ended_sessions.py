@@ -57,4 +57,4 @@ class SqlEndedSessions:
 
     async def is_over(self, workspace: str, session: str) -> bool:
         """Tell whether a session was ended: one row by its key, read in place."""
-        return bool(self._database.fetch(_ONE, (workspace, session)))
+        return bool(await self._database.read(_ONE, (workspace, session)))

@@ -103,7 +103,7 @@ class SqlInbound:
     async def prune(self, workspace: str, before: datetime) -> int:
         """Forget what came before a moment; without any, nothing is locked."""
         of = (workspace, to_micros(before))
-        if not self._database.fetch(_OLD, of):
+        if not await self._database.read(_OLD, of):
             return 0
         return await self._database.write(lambda transaction: transaction.run(_FORGET, of))
 

@@ -74,7 +74,7 @@ class SqlIncidents:
 
     async def get(self, workspace: str, incident_id: str) -> Incident | None:
         """Return an incident, or None."""
-        rows = self._database.fetch(_ONE, (workspace, incident_id))
+        rows = await self._database.read(_ONE, (workspace, incident_id))
         return incident_of(rows[0]) if rows else None
 
     async def close(

@@ -114,7 +114,7 @@ class SqlKeys:
     async def find(self, secret: str) -> ApiKey | None:
         """Return the key with this secret unless it is unknown or revoked."""
         wanted = _hash(secret)
-        for *columns, stored in self._database.fetch(_BY_HASH, (wanted,)):
+        for *columns, stored in await self._database.read(_BY_HASH, (wanted,)):
             if compare_digest(stored, wanted):
                 key = _api_key(columns)
                 return None if key.revoked_at is not None else key
@@ -122,12 +122,12 @@ class SqlKeys:
 
     async def get(self, workspace: str, key_id: str) -> ApiKey | None:
         """Return a key by its id, revoked or not, or None."""
-        rows = self._database.fetch(_BY_ID, (workspace, key_id))
+        rows = await self._database.read(_BY_ID, (workspace, key_id))
         return _api_key(rows[0]) if rows else None
 
     async def all(self, workspace: str) -> Sequence[ApiKey]:
         """Return the workspace's keys, oldest first, revoked ones included."""
-        return [_api_key(row) for row in self._database.fetch(_ALL, (workspace,))]
+        return [_api_key(row) for row in await self._database.read(_ALL, (workspace,))]
 
     async def revoke(self, workspace: str, key_id: str, at: datetime) -> None:
         """Revoke a key for ever; a second time changes nothing. Raises NotFound."""

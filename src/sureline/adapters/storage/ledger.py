@@ -11,6 +11,7 @@ from typing import Any
 
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.audited import AUDITED, DUE, DUE_IN, audited_label, due_audit
+from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.chain_reader import export, verify
 from sureline.adapters.storage.consume_approval import ConsumeApproval
 from sureline.adapters.storage.count_queries import (
@@ -132,12 +133,12 @@ class SqlLedger:
         """Return which of these decisions are stored, with their labels."""
         return [
             recorded_label(row)
-            for row in self._database.fetch(RECORDED, (workspace, json_list(ids)))
+            for row in await self._database.read(RECORDED, (workspace, json_list(ids)))
         ]
 
     async def outcomes(self, workspace: str, decision_id: str) -> Sequence[Outcome]:
         """Return a decision's outcomes, oldest first."""
-        rows = self._database.fetch(OUTCOMES_OF, (workspace, decision_id))
+        rows = await self._database.read(OUTCOMES_OF, (workspace, decision_id))
         return [stored_outcome(row) for row in rows]
 
     async def set_switch(self, switch: Switch) -> None:
@@ -153,15 +154,15 @@ class SqlLedger:
 
     async def switches(self, workspace: str) -> Sequence[Switch]:
         """Return the newest row of every scope."""
-        return [stored_switch(row) for row in self._database.fetch(NEWEST, (workspace,))]
+        return [stored_switch(row) for row in await self._database.read(NEWEST, (workspace,))]
 
     async def switch_history(self, workspace: str) -> Sequence[Switch]:
         """Return every switch row, oldest first."""
-        return [stored_switch(row) for row in self._database.fetch(EVERY, (workspace,))]
+        return [stored_switch(row) for row in await self._ask(EVERY, (workspace,))]
 
     async def erasures(self, workspace: str) -> Sequence[Erasure]:
         """Return every erasure, oldest first."""
-        return [stored_erasure(row) for row in self._database.fetch(ERASURES, (workspace,))]
+        return [stored_erasure(row) for row in await self._ask(ERASURES, (workspace,))]
 
     async def due_audits(
         self, workspace: str, slice_key: str | None, limit: int
@@ -190,13 +191,15 @@ class SqlLedger:
 
         return await asyncio.to_thread(read)
 
+    async def _ask(self, statement: Statement, parameters: Sequence[Any]) -> list[Any]:
+        """Read what is short on a file and may be long elsewhere."""
+        return await self._database.apart(lambda fetch: fetch(statement, parameters))
+
     async def label_counts(
         self, workspace: str, slice_key: str, measurement_hash: str, *, since_week: int = 0
     ) -> Sequence[LabelCount]:
         """Return the labelled decisions of one slice and measurement, by bin and stratum."""
-        rows = self._database.fetch(
-            LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week)
-        )
+        rows = await self._ask(LABEL_COUNTS, (workspace, slice_key, measurement_hash, since_week))
         return counts_of(rows)
 
     async def labels_off_scale(
@@ -204,20 +207,20 @@ class SqlLedger:
     ) -> int:
         """Return how many labels `label_counts` leaves out for want of a place on the scale."""
         key = (workspace, slice_key, measurement_hash, since_week)
-        return int(self._database.fetch(LABELS_OFF_SCALE, key)[0][0])
+        return int((await self._ask(LABELS_OFF_SCALE, key))[0][0])
 
     async def score_counts(
         self, workspace: str, slice_key: str, measurement_hash: str
     ) -> Sequence[ScoreCount]:
         """Return all measured decisions of one slice and measurement, by week and bin."""
-        rows = self._database.fetch(SCORE_COUNTS, (workspace, slice_key, measurement_hash))
+        rows = await self._ask(SCORE_COUNTS, (workspace, slice_key, measurement_hash))
         return [ScoreCount(week=week, score_bin=place, count=n) for week, place, n in rows]
 
     async def route_days(self, workspace: str) -> Sequence[RouteDay]:
         """Return the number of decisions by slice, day and route, oldest first."""
         return [
             RouteDay(slice_key=key, day=day, route=route, count=n)
-            for key, day, route, n in self._database.fetch(ROUTE_DAYS, (workspace,))
+            for key, day, route, n in await self._ask(ROUTE_DAYS, (workspace,))
         ]
 
     async def past_decisions(
@@ -243,7 +246,7 @@ class SqlLedger:
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""
         counts: dict[str, dict[str, int]] = {}
-        for slice_key, route, count in self._database.fetch(ROUTE_COUNTS, (workspace,)):
+        for slice_key, route, count in await self._ask(ROUTE_COUNTS, (workspace,)):
             counts.setdefault(slice_key, {})[route] = int(count)
         return counts
 
@@ -279,4 +282,4 @@ class SqlLedger:
 
     async def rebuild_counts(self) -> None:
         """Make labels and counts anew from the ledger."""
-        await self._database.write(rebuild_counts)
+        await self._database.write(LongJob(rebuild_counts))

@@ -30,7 +30,7 @@ from sureline.adapters.storage.planted_step import FOLLOWED
 from sureline.adapters.storage.planting_material import ids_beside, is_taken
 from sureline.adapters.storage.planting_owed import unplanted_in
 from sureline.adapters.storage.review_rows import COLUMNS, review_of, reviews
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.stored_decisions import BY_ID, stored_decision
 from sureline.application.ports.ledger import StoredDecision
 from sureline.application.ports.planted import Choose, GoldenCase
@@ -145,21 +145,21 @@ class SqlPlanted:
     async def plant(self, workspace: str, choose: Choose, *, now: datetime) -> int:
         """Walk over new items under the write lock; nothing is locked while there are none."""
         planting = Planting(workspace=workspace, choose=choose, now=now, place=place)
-        if not planting.has_work(self._database.fetch):
+        if not await self._database.apart(planting.has_work):
             return 0
         return await self._database.write(planting)
 
     async def unplanted(self, workspace: str) -> Mapping[str, Unplanted]:
         """Return in which slices nothing could be planted, and why."""
-        return unplanted_in(self._database.fetch, workspace)
+        return await self._database.apart(lambda fetch: unplanted_in(fetch, workspace))
 
     async def ids_of(self, item: Review) -> Sequence[str]:
         """Return ids of the latest items of an item's slice."""
-        return ids_beside(self._database.fetch, item)
+        return await self._database.apart(lambda fetch: ids_beside(fetch, item))
 
     async def is_taken(self, workspace: str, one: str) -> bool:
         """Tell whether a decision or an item has an id."""
-        return is_taken(self._database.fetch, workspace, one)
+        return await self._database.apart(lambda fetch: is_taken(fetch, workspace, one))
 
     async def open(self, planted: Planted) -> bool:
         """Plant an item; its trigger makes sure that it is one."""
@@ -167,16 +167,16 @@ class SqlPlanted:
 
     async def get(self, workspace: str, review_id: str) -> Planted | None:
         """Return a planted item, None if this is none."""
-        rows = self._database.fetch(_ONE, (workspace, review_id))
+        rows = await self._database.read(_ONE, (workspace, review_id))
         return _planted(rows[0]) if rows else None
 
     async def content(self, workspace: str, review_id: str) -> StoredDecision | None:
         """Return what it shows: its own decision over the task and the sources of another."""
-        rows = self._database.fetch(_CONTENT, (workspace, review_id))
+        rows = await self._database.read(_CONTENT, (workspace, review_id))
         if not rows:
             return None
         source_id, body, answer = rows[0]
-        source = stored_decision(self._database.fetch(BY_ID, (workspace, source_id))[0])
+        source = stored_decision((await self._database.read(BY_ID, (workspace, source_id)))[0])
         gone, said = source.request is None, json.loads(body)
         return replace(
             source,
@@ -191,7 +191,7 @@ class SqlPlanted:
 
     async def outcomes(self, workspace: str, review_id: str) -> Sequence[Outcome]:
         """Return what would be its outcomes, oldest first."""
-        rows = self._database.fetch(PLANTED_OUTCOMES_OF, (workspace, review_id))
+        rows = await self._database.read(PLANTED_OUTCOMES_OF, (workspace, review_id))
         return [planted_outcome_of(row) for row in rows]
 
     async def keep_own(
@@ -203,17 +203,19 @@ class SqlPlanted:
 
     async def own(self, workspace: str, review_id: str, by: str) -> str | None:
         """Return somebody's own answer, None without one."""
-        rows = self._database.fetch(_OWN, (workspace, review_id, by))
+        rows = await self._database.read(_OWN, (workspace, review_id, by))
         return rows[0][0] if rows else None
 
     async def answered(self, workspace: str, review_id: str) -> Sequence[PlantedAnswer]:
         """Return what was said of a planted item."""
-        return [answer_of(row) for row in self._database.fetch(_ANSWERED, (workspace, review_id))]
+        return [
+            answer_of(row) for row in await self._database.read(_ANSWERED, (workspace, review_id))
+        ]
 
     async def answers(self, workspace: str, since: datetime) -> Sequence[PlantedAnswer]:
         """Return what was said of known errors, oldest first."""
         wanted = (workspace, to_micros(since), PlantedFor.HONEYPOT.value)
-        return [answer_of(row) for row in self._database.fetch(_ANSWERS, wanted)]
+        return [answer_of(row) for row in await self._apart(_ANSWERS, wanted)]
 
     async def pairs(self, workspace: str, since: datetime) -> Sequence[TwoAnswers]:
         """Return what two people said of the same, oldest first."""
@@ -226,12 +228,12 @@ class SqlPlanted:
                 second_by=second_by,
                 second=bool(second),
             )
-            for key, first_by, first, second_by, second in self._database.fetch(_PAIRS, wanted)
+            for key, first_by, first, second_by, second in await self._apart(_PAIRS, wanted)
         ]
 
     async def done(self, workspace: str, since: datetime) -> Sequence[DoneItem]:
         """Return people's verdicts, those on planted items among them."""
-        rows = self._database.fetch(_DONE, (workspace, 0, to_micros(since)))
+        rows = await self._apart(_DONE, (workspace, 0, to_micros(since)))
         return [
             DoneItem(
                 by=said.by,
@@ -246,7 +248,7 @@ class SqlPlanted:
 
     async def follow_ups(self, workspace: str, limit: int) -> Sequence[str]:
         """Return items that were released and not looked at again yet."""
-        return [row[0] for row in self._database.fetch(_FOLLOW_UPS, (workspace, limit, 0))]
+        return [row[0] for row in await self._database.read(_FOLLOW_UPS, (workspace, limit, 0))]
 
     async def followed(self, workspace: str, review_id: str) -> None:
         """Note that an item was looked at again."""
@@ -255,7 +257,7 @@ class SqlPlanted:
     async def forget(self, workspace: str, before: datetime) -> int:
         """Delete what single people said of planted items before a moment."""
         moment = to_micros(before)
-        if not self._database.fetch(_OLD_ANSWERS, (workspace, moment)):
+        if not await self._database.read(_OLD_ANSWERS, (workspace, moment)):
             return 0
         return await self._database.write(lambda one: one.run(_FORGET_ANSWERS, (workspace, moment)))
 
@@ -264,12 +266,16 @@ class SqlPlanted:
     ) -> Sequence[LabelCount]:
         """Return the counted labels that one person gave."""
         wanted = labels_of(workspace, slice_key, measurement_hash, by)
-        return counted_by(self._database.fetch(LABELS_BY, wanted), since_week, by)
+        return counted_by(await self._apart(LABELS_BY, wanted), since_week, by)
 
     async def golden(self, workspace: str, slice_key: str | None) -> Sequence[GoldenCase]:
         """Return the edits whose payloads are there, oldest first."""
-        found = map(golden_case, self._database.fetch(GOLDEN, (workspace,)))
+        found = map(golden_case, await self._apart(GOLDEN, (workspace,)))
         return [one for one in found if slice_key in {None, one.slice_key}]
+
+    async def _apart(self, statement: Statement, parameters: Sequence[Any]) -> list[Any]:
+        """Read what may be long beside the short reads."""
+        return await self._database.apart(lambda fetch: fetch(statement, parameters))
 
 
 def _planted(row: Sequence[Any]) -> Planted:

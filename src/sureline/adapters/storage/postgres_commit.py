@@ -8,14 +8,15 @@ written under one lock of the store, as it is on SQLite: who reads before writin
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
 
 from sureline.adapters.storage.append_decision import AppendDecision
-from sureline.adapters.storage.batch import Job, run_jobs
+from sureline.adapters.storage.batch import Job, LongJob, run_jobs
 from sureline.adapters.storage.places import WRITER
 from sureline.adapters.storage.postgres_driver import (
     LOCKS,
@@ -27,12 +28,21 @@ from sureline.adapters.storage.postgres_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
 from sureline.errors import StoreBusy, StoreUnavailable
 
+BATCH_SECONDS = 1.0
+"""After so long a batch begins no further job: others wait for the lock, and for an answer."""
+
 
 class PostgresCommit:
     """Owns the writing connection, and makes a new one after it was lost; one thread only."""
 
-    def __init__(self, connect: Callable[[], Connection], where: str) -> None:
-        self._connect = connect
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        where: str,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._connect, self._monotonic = connect, monotonic
         self._where = where
         self._connection: Connection | None = None
         self._stream = ""
@@ -70,14 +80,15 @@ class PostgresCommit:
         return [self._write([job], locked=locked)[0] for job in jobs]
 
     def _commit(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
+        until = self._monotonic() + BATCH_SECONDS
         try:
-            connection = self._opened()
-            connection.execute("BEGIN")
+            connection = self._begun()
             if locked:
                 connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCKS, WRITE_LOCK))
-            transaction = Transaction(PostgresDriver(connection, self._stream))
-            results = run_jobs(transaction, jobs)
-            transaction.seal()
+            with _as_long_as_it_takes(connection, jobs):
+                transaction = Transaction(PostgresDriver(connection, self._stream))
+                results = run_jobs(transaction, jobs, enough=lambda: self._monotonic() > until)
+                transaction.seal()
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()
@@ -85,6 +96,22 @@ class PostgresCommit:
                 raise store_error(error, self._where) from error
             raise
         return results
+
+    def _begun(self) -> Connection:
+        """Begin a transaction; a line that broke since the last one is made anew.
+
+        Nothing was asked of it yet, so this is the one place where trying again is harmless.
+        """
+        was_open = self._connection is not None and not self._connection.closed
+        connection = self._opened()
+        try:
+            connection.execute("BEGIN")
+        except psycopg.OperationalError:
+            if not (was_open and connection.closed):
+                raise
+            connection = self._opened()
+            connection.execute("BEGIN")
+        return connection
 
     def _opened(self) -> Connection:
         if self._connection is None or self._connection.closed:
@@ -100,6 +127,21 @@ class PostgresCommit:
             self._connection.rollback()
         except psycopg.Error:
             self.close()
+
+
+@contextmanager
+def _as_long_as_it_takes(connection: Connection, jobs: Sequence[Job]) -> Iterator[None]:
+    """Set no limit to single statements while there is a job that needs it."""
+    if not any(isinstance(job, LongJob) for job in jobs):
+        yield
+        return
+    usual = connection.answer_seconds
+    connection.execute("SET LOCAL statement_timeout = 0")
+    connection.answer_seconds = None
+    try:
+        yield
+    finally:
+        connection.answer_seconds = usual
 
 
 def needs_lock(job: Job) -> bool:

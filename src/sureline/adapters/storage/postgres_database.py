@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,19 +10,16 @@ from typing import Any, TypeVar, cast
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
-from sureline.adapters.storage.gathering import Gathering, Stopped
+from sureline.adapters.storage.gathering import Batch, Crowded, Gathering, Stopped
+from sureline.adapters.storage.postgres_clock import DatabaseClock
 from sureline.adapters.storage.postgres_commit import PostgresCommit
-from sureline.adapters.storage.postgres_driver import (
-    Connection,
-    PostgresDriver,
-    connect,
-    settle,
-)
-from sureline.adapters.storage.postgres_errors import store_error, translated
+from sureline.adapters.storage.postgres_driver import Connection, PostgresDriver, connect
+from sureline.adapters.storage.postgres_errors import translated
+from sureline.adapters.storage.postgres_pool import ReadingPool
+from sureline.adapters.storage.postgres_presence import Presence
 from sureline.adapters.storage.postgres_reads import PostgresReads
 from sureline.adapters.storage.postgres_schema import prepare
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
@@ -33,6 +31,10 @@ T = TypeVar("T")
 
 READERS = 8
 """Connections that read at once, per process."""
+MOST_APART = 64
+"""So many longer readings wait for a connection at most, per process."""
+LONG_SECONDS = 60.0
+"""How long one statement of a long reading may take."""
 
 
 def readable_address(url: str) -> str:
@@ -48,9 +50,10 @@ def readable_address(url: str) -> str:
 class PostgresDatabase:
     """Opens the database at `url` for one writer and a few readers.
 
-    Reads see the newest commit. `patience` is in seconds: so long a lock or a free connection is
-    waited for. Without `to_write` a database that can only be read will do. A connection that was
-    lost is made anew at the next use. Safe to use from several threads and event loops.
+    Reads see the newest commit. `patience` is in seconds: so long a lock, a free connection or the
+    answer to a statement is waited for, and twice as long for one's turn. Without `to_write` a
+    database that can only be read will do. A connection that was lost is made anew at the next use.
+    Safe to use from several threads and event loops.
     """
 
     common_stream = COMMON_STREAM
@@ -59,17 +62,21 @@ class PostgresDatabase:
         self.where = readable_address(url)
         self._url, self._patience = url, patience
         self._lock = threading.RLock()
-        self._pool: ConnectionPool[Connection] | None = None
+        self._pool: ReadingPool | None = None
         self._writer: Gathering | None = None
         self._commit: PostgresCommit | None = None
         self._reads: Gathering | None = None
         self._asked: PostgresReads | None = None
         self._unusable: str | None = None
+        self._apart = 0
+        self.clock = DatabaseClock()
+        self._presence = Presence(self._connected, self.where)
         self.switches = FollowedSwitches(self.connect, self.where)
         with translated(self.where):
-            first = self.connect()
+            first = connect(url, patience=patience)
             try:
                 self.secret = prepare(first, self.where, create=create, to_write=to_write)
+                self.clock.ask(first)
             finally:
                 first.close()
         guard(self)
@@ -79,19 +86,18 @@ class PostgresDatabase:
 
         Raises StoreError.
         """
-        try:
-            try:
-                return self._fetch(statement, parameters)
-            except psycopg.OperationalError:
-                # The others may have been cut off by the same event: each is looked at.
-                self._opened_pool().check()
-                return self._fetch(statement, parameters)
-        except psycopg.Error as error:
-            raise store_error(error, self.where) from error
-
-    def _fetch(self, statement: Statement, parameters: Sequence[Any]) -> list[Any]:
-        with self._borrowed() as connection:
-            return connection.execute(statement.postgres, parameters).fetchall()
+        pool = self._pool or self._opened_pool()
+        with translated(self.where):
+            with pool.borrowed() as connection:
+                try:
+                    return connection.execute(statement.postgres, parameters).fetchall()
+                except psycopg.OperationalError:
+                    if not connection.closed:
+                        raise
+            # The others may have been cut off by the same event.
+            pool.drop_idle()
+            with pool.borrowed() as connection:
+                return connection.execute(statement.postgres, parameters).fetchall()
 
     async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a short query, asked together with those of other callers."""
@@ -101,11 +107,23 @@ class PostgresDatabase:
                 return cast("list[Any]", await reads.submit((statement, parameters)))
             except Stopped:
                 continue
+            except Crowded:
+                raise StoreBusy(f"too many wait for {self.where}; try again") from None
+
+    async def apart(self, read: Callable[[Fetch], T]) -> T:
+        """Let `read` ask for much or several times on another thread, beside the short reads."""
+        if self._apart >= MOST_APART:
+            raise StoreBusy(f"too many wait for {self.where}; try again")
+        self._apart += 1
+        try:
+            return await asyncio.to_thread(read, self.fetch)
+        finally:
+            self._apart -= 1
 
     @contextmanager
     def reader(self) -> Iterator[Fetch]:
         """Open a reader of its own for a long reading, so that `fetch` is not held up."""
-        connection = self._own_connection()
+        connection = self._own_connection(longest=LONG_SECONDS)
 
         def fetch(statement: Statement, parameters: Sequence[Any]) -> list[Any]:
             with translated(self.where):
@@ -119,7 +137,7 @@ class PostgresDatabase:
     @contextmanager
     def snapshot(self) -> Iterator[Each]:
         """Read as of one moment, row by row: what is written meanwhile is not seen."""
-        connection = self._own_connection()
+        connection = self._own_connection(longest=None)
         try:
             with translated(self.where):
                 connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -141,6 +159,11 @@ class PostgresDatabase:
                 return cast("T", await writer.submit(job))
             except Stopped:  # for a fork, or for good: the next round tells
                 continue
+            except Crowded:
+                raise StoreBusy(
+                    f"too many wait for {self.where}; what was to be written now is not stored, "
+                    f"try again"
+                ) from None
 
     def log_bytes(self) -> int:
         """Return 0: the server keeps its log short by itself."""
@@ -169,77 +192,65 @@ class PostgresDatabase:
         self._lock = threading.RLock()
 
     def connect(self) -> Connection:
-        """Open a connection of its own, in autocommit mode. Raises psycopg.Error."""
-        return connect(self._url, patience=self._patience)
+        """Open a connection of its own, in autocommit mode.
 
-    def _own_connection(self) -> Connection:
-        with self._lock:
-            if self._unusable is not None:
-                raise StoreUnavailable(self._unusable)
+        Raises psycopg.Error, at once where the server was away a moment ago.
+        """
+        connection = self._presence.connect()
+        connection.silent = self._presence.lost
+        return connection
+
+    def _connected(self) -> Connection:
+        connection = connect(self._url, patience=self._patience, longest=self._patience)
+        try:
+            self.clock.ask_now(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _own_connection(self, *, longest: float | None) -> Connection:
+        self._check_usable()
         with translated(self.where):
-            return self.connect()
+            self._presence.check()
+            return connect(self._url, patience=self._patience, longest=longest)
 
-    @contextmanager
-    def _borrowed(self) -> Iterator[Connection]:
-        pool = self._pool or self._opened_pool()
-        try:
-            connection = pool.getconn(timeout=self._patience)
-        except PoolTimeout as error:
-            raise self._no_connection() from error
-        try:
-            yield connection
-        finally:
-            pool.putconn(connection)
-
-    def _no_connection(self) -> StoreUnavailable | StoreBusy:
-        """Say why the pool had no connection: the server is away, or all are in use."""
-        try:
-            self.connect().close()
-        except psycopg.Error as error:
-            found = store_error(error, self.where)
-            return found if isinstance(found, StoreBusy) else StoreUnavailable(found.message)
-        return StoreBusy(f"all {READERS} reading connections to {self.where} were in use")
-
-    def _opened_pool(self) -> ConnectionPool[Connection]:
+    def _check_usable(self) -> None:
         with self._lock:
             if self._unusable is not None:
                 raise StoreUnavailable(self._unusable)
+
+    def _opened_pool(self) -> ReadingPool:
+        with self._lock:
+            self._check_usable()
             if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._url,
-                    kwargs={
-                        "autocommit": True,
-                        "application_name": "sureline",
-                        "prepare_threshold": 1,
-                        "connect_timeout": max(1, round(self._patience)),
-                    },
-                    min_size=1,
-                    max_size=READERS,
-                    configure=lambda connection: settle(connection, self._patience),
-                    open=True,
+                self._pool = ReadingPool(
+                    self.connect, self.where, most=READERS, patience=self._patience
                 )
             return self._pool
 
     def _started_writer(self) -> Gathering:
         with self._lock:
-            if self._unusable is not None:
-                raise StoreUnavailable(self._unusable)
+            self._check_usable()
             if self._writer is None:
                 self._commit = PostgresCommit(self.connect, self.where)
-                self._writer = Gathering(self._commit, name="sureline-writer")
+                self._writer = self._gathering(self._commit, "sureline-writer")
             return self._writer
 
     def _started_reads(self) -> Gathering:
         with self._lock:
-            if self._unusable is not None:
-                raise StoreUnavailable(self._unusable)
+            self._check_usable()
             if self._reads is None:
-                self._asked = PostgresReads(self.connect, self.where)
-                self._reads = Gathering(self._asked, name="sureline-reads")
+                self._asked = PostgresReads(self.connect, self.where, before=self.clock.ask)
+                self._reads = self._gathering(self._asked, "sureline-reads")
             return self._reads
+
+    def _gathering(self, together: Batch, name: str) -> Gathering:
+        return Gathering(together, name=name, longest=2 * self._patience)
 
     def _stop(self) -> None:
         self.switches.stop()
+        self._presence.stop()
         for one in (self._writer, self._reads):
             if one is not None:
                 one.close()

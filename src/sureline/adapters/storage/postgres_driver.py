@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg import errors
 from psycopg.adapt import Loader
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Format
 
 from sureline.adapters.storage.postgres_text import keep_any_text
@@ -18,7 +20,47 @@ LOCKS = 0x53524C4E
 WRITE_LOCK = 0
 MIGRATION_LOCK = -1
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+GRACE = 1.0
+"""So many seconds later than the server should have given up, its answer is no longer waited for.
+"""
+IDLE_SECONDS = 20.0
+"""The server ends a transaction in which nothing came for so long: its writer is gone."""
+KEEP_ALIVE: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""So that a line that was cut without a word is noticed (libpq); the address may say otherwise."""
+
+Value = TypeVar("Value")
+
+
+class NoAnswer(psycopg.OperationalError):
+    """The server did not answer in time; whether it did what it was asked is not known."""
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that does not wait for ever.
+
+    After `answer_seconds` without an answer, None: never, `silent` is told and it ends.
+    """
+
+    answer_seconds: float | None = None
+    silent: Callable[[psycopg.Error], None] | None = None
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """Wait for an answer, as psycopg asks for all of them."""
+        if timeout is not None or self.answer_seconds is None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.answer_seconds)
+        except errors._WaitTimeout:
+            self.pgconn.finish()
+            error = NoAnswer(f"no answer for {self.answer_seconds:g} seconds")
+        if self.silent is not None:
+            self.silent(error)
+        raise error
 
 
 class _WholeNumbers(Loader):
@@ -31,33 +73,40 @@ class _WholeNumbers(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
-def connect(url: str, *, patience: float) -> Connection:
+def connect(url: str, *, patience: float, longest: float | None = None) -> Connection:
     """Open a connection in autocommit mode; `patience` is how many seconds locks are waited for.
 
-    Raises psycopg.Error.
+    One statement may take `longest` seconds, None: as long as it takes. Raises psycopg.Error.
     """
-    connection: Connection = psycopg.connect(
-        url,
-        autocommit=True,
-        connect_timeout=max(1, round(patience)),
-        application_name="sureline",
-        prepare_threshold=1,
-    )
-    settle(connection, patience)
+    given = {
+        **KEEP_ALIVE,
+        **conninfo_to_dict(url),
+        "connect_timeout": max(1, round(patience)),
+        "application_name": "sureline",
+    }
+    connection = Connection.connect(autocommit=True, prepare_threshold=1, **given)
+    connection.answer_seconds = patience + GRACE
+    try:
+        _settle(connection, patience, longest)
+    except BaseException:
+        connection.close()
+        raise
+    connection.answer_seconds = None if longest is None else longest + GRACE
     return connection
 
 
-def settle(connection: Connection, patience: float) -> None:
+def _settle(connection: Connection, patience: float, longest: float | None) -> None:
     """Set what every connection needs, whatever the server's defaults are."""
     connection.adapters.register_loader("numeric", _WholeNumbers)
     keep_any_text(connection.adapters)
-    milliseconds = max(1, round(patience * 1000))
+    idle = max(IDLE_SECONDS, 2 * patience)
     connection.execute(
         "SELECT set_config('lock_timeout', %s, false), set_config('synchronous_commit', "
         "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' "
         "ELSE current_setting('synchronous_commit') END, false), "
-        "set_config('idle_in_transaction_session_timeout', '60000', false)",
-        (f"{milliseconds}",),
+        "set_config('idle_in_transaction_session_timeout', %s, false), "
+        "set_config('statement_timeout', %s, false)",
+        tuple(f"{max(0, round(seconds * 1000))}" for seconds in (patience, idle, longest or 0)),
     )
 
 

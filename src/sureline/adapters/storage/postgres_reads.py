@@ -16,24 +16,33 @@ Query = tuple[Statement, Sequence[Any]]
 
 
 class PostgresReads:
-    """Owns one reading connection, and makes a new one after it was lost; one thread only."""
+    """Owns one reading connection, and makes a new one after it was lost; one thread only.
 
-    def __init__(self, connect: Callable[[], Connection], where: str) -> None:
+    `before` is told of the connection ahead of each batch.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        where: str,
+        *,
+        before: Callable[[Connection], None],
+    ) -> None:
         self._connect = connect
         self._where = where
+        self._before = before
         self._connection: Connection | None = None
 
     def __call__(self, queries: Sequence[Query]) -> list[Any]:
-        """Return the rows of each query, or its error; asked again where the line broke."""
+        """Return the rows of each query, or its error; asked again where the line broke.
+
+        What concerns all (no line, no answer) is not tried once per query.
+        """
         try:
-            try:
-                return self._ask(queries)
-            except psycopg.OperationalError:
-                self.close()
-                return self._ask(queries)
+            return self._asked(queries)
         except psycopg.Error as error:
-            if len(queries) == 1:
-                return [store_error(error, self._where)]
+            if len(queries) == 1 or self._is_lost():
+                return [store_error(error, self._where)] * len(queries)
         return [self([query])[0] for query in queries]
 
     def close(self) -> None:
@@ -43,9 +52,22 @@ class PostgresReads:
                 self._connection.close()
         self._connection = None
 
+    def _is_lost(self) -> bool:
+        return self._connection is None or self._connection.closed
+
+    def _asked(self, queries: Sequence[Query]) -> list[Any]:
+        was_open = not self._is_lost()
+        try:
+            return self._ask(queries)
+        except psycopg.OperationalError:
+            if not (was_open and self._is_lost()):
+                raise
+        return self._ask(queries)
+
     def _ask(self, queries: Sequence[Query]) -> list[Any]:
         if self._connection is None or self._connection.closed:
             self._connection = self._connect()
+        self._before(self._connection)
         if len(queries) == 1:
             statement, parameters = queries[0]
             return [self._connection.execute(statement.postgres, parameters).fetchall()]

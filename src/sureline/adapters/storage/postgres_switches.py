@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -35,6 +36,27 @@ BELIEVED_SECONDS = 1.0
 PATIENCE_SECONDS = 2.0
 """How long a decision waits for a reading where there is none that is believed."""
 
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """Somebody who waits for a reading made after `since`."""
+
+    since: float
+    loop: asyncio.AbstractEventLoop
+    told: asyncio.Future[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.told = self.loop.create_future()
+
+    def tell(self) -> None:
+        with suppress(RuntimeError):  # that loop is closed: nobody waits there any more
+            self.loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if not self.told.done():
+            self.told.set_result(None)
+
+
 Known = Mapping[tuple[str, str], Switch]
 
 
@@ -53,7 +75,7 @@ class FollowedSwitches:
     ) -> None:
         self._connect, self._where, self._monotonic = connect, where, monotonic
         self._lock = threading.Lock()
-        self._read = threading.Condition()
+        self._waiters: list[_Waiter] = []
         self._known: Known = {}
         self._as_of: float | None = None
         self._error: StoreError = StoreUnavailable(f"{where} was not asked yet")
@@ -77,7 +99,17 @@ class FollowedSwitches:
 
     async def changed(self) -> None:
         """Return once the store was read after this call, or could not be for a while."""
-        await asyncio.to_thread(self._wait)
+        waiter = _Waiter(self._monotonic(), asyncio.get_running_loop())
+        with self._lock:
+            self._waiters.append(waiter)
+            if self._thread is None:
+                self._stopping = threading.Event()
+                self._thread = threading.Thread(
+                    target=self._follow, name="sureline-switches", daemon=True
+                )
+                self._thread.start()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(waiter.told, PATIENCE_SECONDS)
 
     def stop(self) -> None:
         """End the thread; the next use starts another."""
@@ -86,21 +118,6 @@ class FollowedSwitches:
             self._thread.join(PATIENCE_SECONDS)
         self._thread = None
         self._as_of = None
-
-    def _wait(self) -> None:
-        since = self._monotonic()
-        with self._lock:
-            if self._thread is None:
-                self._stopping = threading.Event()
-                self._thread = threading.Thread(
-                    target=self._follow, name="sureline-switches", daemon=True
-                )
-                self._thread.start()
-        with self._read:
-            self._read.wait_for(lambda: self._knows(since), timeout=PATIENCE_SECONDS)
-
-    def _knows(self, since: float) -> bool:
-        return self._as_of is not None and self._as_of >= since
 
     def _follow(self) -> None:
         stopping, connection = self._stopping, None
@@ -116,6 +133,7 @@ class FollowedSwitches:
                 self._error = store_error(error, self._where)
                 _close(connection)
                 connection = None
+                self._tell(float("inf"))
                 stopping.wait(POLL_SECONDS)
         _close(connection)
 
@@ -124,9 +142,16 @@ class FollowedSwitches:
         rows = connection.execute(_ALL.postgres).fetchall()
         found = [stored_switch(row) for row in rows]
         self._known = {(one.workspace, one.scope): one for one in found if one.on}
-        with self._read:
-            self._as_of = asked_at
-            self._read.notify_all()
+        self._as_of = asked_at
+        self._tell(asked_at)
+
+    def _tell(self, as_of: float) -> None:
+        """Wake those who asked no later than `as_of`."""
+        with self._lock:
+            told = [one for one in self._waiters if one.since <= as_of]
+            self._waiters = [one for one in self._waiters if one.since > as_of]
+        for waiter in told:
+            waiter.tell()
 
 
 _ALL = compiled(ALL_NEWEST)

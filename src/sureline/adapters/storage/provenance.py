@@ -68,7 +68,7 @@ class SqlProvenance:
 
     async def place(self, workspace: str, decision_id: str) -> LedgerPlace | None:
         """Return where a decision stands, or None."""
-        rows = self._database.fetch(_PLACE, (workspace, decision_id))
+        rows = await self._database.read(_PLACE, (workspace, decision_id))
         if not rows:
             return None
         seq, digest, used = rows[0]

@@ -90,7 +90,7 @@ class SqlRecalls:
 
     async def horizon(self) -> int:
         """Return the newest place in the ledger."""
-        return horizon(self._database.fetch)
+        return await self._database.apart(horizon)
 
     async def page(
         self, workspace: str, wanted: RecallWanted, *, after: int, until: int
@@ -160,14 +160,14 @@ class SqlRecalls:
 
     async def get(self, workspace: str, recall_id: str) -> Recall | None:
         """Return a recall, or None."""
-        rows = self._database.fetch(_ONE, (workspace, recall_id))
+        rows = await self._database.read(_ONE, (workspace, recall_id))
         return recall_of(rows[0]) if rows else None
 
     async def list(
         self, workspace: str, *, only_unfinished: bool = False, limit: int = 100
     ) -> Sequence[Recall]:
         """Return recalls, the newest first."""
-        rows = self._database.fetch(_LIST, (workspace, int(not only_unfinished), limit))
+        rows = await self._database.read(_LIST, (workspace, int(not only_unfinished), limit))
         return [recall_of(row) for row in rows]
 
     async def _apart(self, read: Callable[[Fetch], T]) -> T:

@@ -90,7 +90,7 @@ class SqlRegistry:
 
     async def policy_text(self, policy_hash: str) -> str | None:
         """Return a stored policy's canonical text, or None."""
-        rows = self._database.fetch(_POLICY, (policy_hash,))
+        rows = await self._database.read(_POLICY, (policy_hash,))
         return rows[0][0].decode("utf-8") if rows else None
 
     async def policies(self) -> Sequence[dict[str, Any]]:
@@ -99,7 +99,7 @@ class SqlRegistry:
         `active` says whether it is current anywhere, `workspaces` where.
         """
         current: dict[str, list[str]] = {}
-        for subject, workspace in self._database.fetch(_ACTIVE_POLICIES, ("policy",)):
+        for subject, workspace in await self._database.read(_ACTIVE_POLICIES, ("policy",)):
             current.setdefault(subject, []).append(workspace)
         return [
             {
@@ -108,7 +108,7 @@ class SqlRegistry:
                 "active": policy_hash in current,
                 "workspaces": current.get(policy_hash, []),
             }
-            for policy_hash, proposed_at in self._database.fetch(_POLICIES)
+            for policy_hash, proposed_at in await self._database.read(_POLICIES)
         ]
 
     async def activate(self, activation: Activation) -> None:
@@ -121,16 +121,19 @@ class SqlRegistry:
 
     async def active(self, workspace: str, kind: str) -> Activation | None:
         """Return what is current of `policy` or `calibration`, or None."""
-        rows = self._database.fetch(_ACTIVE, (workspace, kind))
+        rows = await self._database.read(_ACTIVE, (workspace, kind))
         return _activation(rows[0]) if rows else None
 
     async def activations(self, workspace: str, kind: str) -> Sequence[Activation]:
         """Return every activation of `policy` or `calibration`, oldest first."""
-        return [_activation(row) for row in self._database.fetch(_ACTIVATIONS, (workspace, kind))]
+        return [
+            _activation(row) for row in await self._database.read(_ACTIVATIONS, (workspace, kind))
+        ]
 
     async def activation_mark(self) -> int:
         """Return the number that grows with every activation."""
-        return int(self._database.fetch(ACTIVATION_MARK, (self._database.common_stream,))[0][0])
+        rows = await self._database.read(ACTIVATION_MARK, (self._database.common_stream,))
+        return int(rows[0][0])
 
     async def save_calibration(
         self,
@@ -159,7 +162,7 @@ class SqlRegistry:
 
     async def calibration(self, calibration_id: str) -> bytes | None:
         """Return a stored calibration's JSON, or None."""
-        rows = self._database.fetch(_CALIBRATION, (calibration_id,))
+        rows = await self._database.read(_CALIBRATION, (calibration_id,))
         return rows[0][0] if rows else None
 
     async def calibrations(self, workspace: str) -> Sequence[dict[str, Any]]:
@@ -168,7 +171,7 @@ class SqlRegistry:
         current = None if active is None else active.subject
         return [
             {"id": id_, "created_at": from_micros(created_at), "active": id_ == current}
-            for id_, created_at in self._database.fetch(_CALIBRATIONS, (workspace,))
+            for id_, created_at in await self._database.read(_CALIBRATIONS, (workspace,))
         ]
 
 

@@ -72,7 +72,7 @@ class SqlReviews:
 
     async def get(self, workspace: str, review_id: str) -> Review | None:
         """Return an item, or None."""
-        rows = self._database.fetch(_ONE, (workspace, review_id))
+        rows = await self._database.read(_ONE, (workspace, review_id))
         return review_of(rows[0]) if rows else None
 
     async def list(
@@ -139,7 +139,7 @@ class SqlReviews:
         self, workspace: str, now: datetime, *, limit: int, offset: int = 0
     ) -> Sequence[str]:
         """Return items that time has changed."""
-        rows = self._database.fetch(_DUE, (workspace, to_micros(now), limit, offset))
+        rows = await self._database.read(_DUE, (workspace, to_micros(now), limit, offset))
         return [row[0] for row in rows]
 
 

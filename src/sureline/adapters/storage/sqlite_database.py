@@ -11,14 +11,14 @@ from typing import Any, TypeVar, cast
 
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
-from sureline.adapters.storage.gathering import Gathering, Stopped
+from sureline.adapters.storage.gathering import Crowded, Gathering, Stopped
 from sureline.adapters.storage.group_commit import GroupCommit
 from sureline.adapters.storage.schema import prepare, secret_of
 from sureline.adapters.storage.sqlite_driver import lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
-from sureline.errors import StoreReadOnly, StoreUnavailable
+from sureline.errors import StoreBusy, StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -102,6 +102,10 @@ class SqliteDatabase:
         """Return all rows of a short query, as `fetch` does: that takes microseconds here."""
         return self.fetch(statement, parameters)
 
+    async def apart(self, read: Callable[[Fetch], T]) -> T:
+        """Let `read` ask several times; that takes microseconds here."""
+        return read(self.fetch)
+
     @contextmanager
     def reader(self) -> Iterator[Fetch]:
         """Open a reader of its own for a long reading, so that `fetch` is not held up.
@@ -150,6 +154,11 @@ class SqliteDatabase:
                 return cast("T", await writer.submit(job))
             except Stopped:  # for a fork, or for good: the next round tells
                 continue
+            except Crowded:
+                raise StoreBusy(
+                    f"too many wait for {self.where}; what was to be written now is not stored, "
+                    f"try again"
+                ) from None
 
     def log_bytes(self) -> int:
         """Return the size of the write-ahead log, which a foreign reader may keep growing."""
@@ -218,7 +227,8 @@ class SqliteDatabase:
             return
         self._reading = writing if self._memory else self._connect()
         commit = GroupCommit(writing, self.where, sharing=self._sharing)
-        self._writer = Gathering(commit, name="sureline-writer")
+        longest = 2 * max(self._busy_timeout, 1.0)
+        self._writer = Gathering(commit, name="sureline-writer", longest=longest)
         self._writing = writing
 
     def _stop(self) -> None:
