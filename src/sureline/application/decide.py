@@ -17,6 +17,8 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger, Prior
 from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
+from sureline.application.ports.tracing import UNTRACED, Span, Tracer
+from sureline.application.traced import note_decision, note_replay, note_signal
 from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging
@@ -51,6 +53,7 @@ class Decider:
     """True for a log: what a provider's fault kept from being measured is not recorded."""
     queues: bool = True
     """False for a log: nobody waits for what was decided elsewhere long ago."""
+    tracer: Tracer = UNTRACED
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
@@ -59,10 +62,15 @@ class Decider:
         stored decision. Raises UnknownSlice, InvalidInput, Conflict and StoreError, and
         ModelFailed where it `can_wait` and an opinion could not be had yet.
         """
+        with self.tracer.span("decide") as span:
+            return await self._decided(proposal, span)
+
+    async def _decided(self, proposal: Proposal, span: Span) -> Answer:
         started = self.clock.monotonic()
         identity = identify(proposal, self.secret)
         prior = await self._prior(proposal, identity)
         if prior.existing is not None:
+            note_replay(span, prior.existing.id)
             return replay(prior.existing, identity)
         case = await self._open(proposal, prior, identity)
         noted = case.current.seen
@@ -91,7 +99,9 @@ class Decider:
         record = record_of(decision, case, identity, measured, routing, stratum)
         if not self.queues:
             record = replace(record, review=None, retry_of=None)
-        stored = await self.ledger.append(record)
+        with self.tracer.span("record"):
+            stored = await self.ledger.append(record)
+        note_decision(span, decision, replay=not stored.created)
         if case.answers:
             details = [one.detail for one in assessed.signals]
             now = answers_in(details, case.current.names, kept=False)
@@ -173,7 +183,10 @@ class Decider:
             return Signal.failed("judge", SignalKind.JUDGE, "no_judge_configured")
         if "judge" in case.barred:
             return Signal.failed("judge", SignalKind.JUDGE, case.barred["judge"])
-        return await ask_judge(self.judge, case.proposal, case.policy, seconds)
+        with self.tracer.span("judge") as span:
+            said = await ask_judge(self.judge, case.proposal, case.policy, seconds)
+            note_signal(span, said)
+            return said
 
     async def _switches(self, case: Case) -> tuple[Switch, ...]:
         proposal = case.proposal

@@ -9,8 +9,10 @@ from typing import Any, Protocol
 
 from sureline.application.case import Case
 from sureline.application.ports.signals import Opinion, SignalSource
+from sureline.application.ports.tracing import UNTRACED, Tracer
+from sureline.application.traced import note_signal
 from sureline.core.checks.result import Validator
-from sureline.core.checks.verification import verify
+from sureline.core.checks.verification import Verification, verify
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -59,11 +61,13 @@ class Measurer:
         opinions: Sequence[Opinion] = (),
         history: History | None,
         validators: Mapping[str, Validator] | None = None,
+        tracer: Tracer = UNTRACED,
     ) -> None:
         self._sources = tuple(sources)
         self._opinions = tuple(opinions)
         self._history = history
         self._validators = dict(validators or {})
+        self._tracer = tracer
 
     async def measure(self, case: Case, verdict_mark: int, seconds: float) -> Measurements:
         """Return all signals; a source that raises or is late gives `failed`, never an error.
@@ -71,16 +75,13 @@ class Measurer:
         `verdict_mark` lets the history know whether there are new verdicts to take in. All of it
         takes `seconds` at most, apart from the checks, which wait for nothing.
         """
+        with self._tracer.span("measure"):
+            return await self._measured(case, verdict_mark, seconds)
+
+    async def _measured(self, case: Case, verdict_mark: int, seconds: float) -> Measurements:
         until = asyncio.get_running_loop().time() + seconds
         proposal, policy = case.proposal, case.policy
-        verified = verify(
-            proposal.output,
-            policy=policy.checks,
-            task=proposal.task,
-            source=proposal.source,
-            now=case.opened_at,
-            validator=self._validators.get(policy.checks.model or ""),
-        )
+        verified = self._verified(case)
         signals = [verified.signal]
         if proposal.self_report is not None:
             kind = SignalKind.SELF_REPORT
@@ -92,7 +93,9 @@ class Measurer:
             past, vector, model_id = await looking
             signals.append(past)
         elif sources:
-            running = run_sources(sources, proposal, policy, until, case.barred)
+            running = run_sources(
+                sources, proposal, policy, until, case.barred, tracer=self._tracer
+            )
             if looking is None:
                 signals += await running
             else:
@@ -108,6 +111,21 @@ class Measurer:
             model_id=model_id,
         )
 
+    def _verified(self, case: Case) -> Verification:
+        """Run the checks, which wait for nothing."""
+        proposal, checks = case.proposal, case.policy.checks
+        with self._tracer.span("signal verification") as span:
+            verified = verify(
+                proposal.output,
+                policy=checks,
+                task=proposal.task,
+                source=proposal.source,
+                now=case.opened_at,
+                validator=self._validators.get(checks.model or ""),
+            )
+            note_signal(span, verified.signal)
+            return verified
+
     def _sources_for(self, proposal: Proposal, policy: SlicePolicy) -> list[SignalSource]:
         wanted = [one for one in self._opinions if one.wanted(proposal, policy)]
         return [*self._sources, *wanted]
@@ -120,7 +138,15 @@ class Measurer:
         if proposal.deadline is not None:
             left = max(0.0, until - asyncio.get_running_loop().time())
             proposal = replace(proposal, deadline=left)
-        return self._history.look_up(proposal, policy, verdict_mark)
+        return self._looked_up(self._history, proposal, policy, verdict_mark)
+
+    async def _looked_up(
+        self, history: History, proposal: Proposal, policy: SlicePolicy, verdict_mark: int
+    ) -> tuple[Signal, bytes | None, str | None]:
+        with self._tracer.span("signal history") as span:
+            found = await history.look_up(proposal, policy, verdict_mark)
+            note_signal(span, found[0])
+            return found
 
 
 async def run_sources(
@@ -129,13 +155,18 @@ async def run_sources(
     policy: SlicePolicy,
     until: float,
     barred: Mapping[str, str],
+    *,
+    tracer: Tracer = UNTRACED,
 ) -> list[Signal]:
     """Return the sources' signals; those `barred` are not asked, and fail with that reason."""
-    asked = [
-        run_source(source, proposal, policy, until)
-        for source in sources
-        if source.name not in barred
-    ]
+
+    async def spanned(source: SignalSource) -> Signal:
+        with tracer.span(f"signal {source.name}") as span:
+            signal = await run_source(source, proposal, policy, until)
+            note_signal(span, signal)
+            return signal
+
+    asked = [spanned(source) for source in sources if source.name not in barred]
     # One alone needs no task of its own.
     said = [await asked[0]] if len(asked) == 1 else await asyncio.gather(*asked)
     unasked = [one for one in sources if one.name in barred]

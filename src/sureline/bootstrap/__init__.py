@@ -18,3 +18,5 @@ from sureline.bootstrap.providers import provider_warnings as provider_warnings
 from sureline.bootstrap.services import Services as Services
 from sureline.bootstrap.sources import check_sources as check_sources
 from sureline.bootstrap.sweeping import sweep_thread as sweep_thread
+from sureline.bootstrap.tracing import environment_plugins as environment_plugins
+from sureline.bootstrap.tracing import tracer_on as tracer_on

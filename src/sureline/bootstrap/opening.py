@@ -143,6 +143,7 @@ def _decider(
             opinions=opinion_sources(plugins, client),
             history=open_history(store, plugins, workspace),
             validators=_validators(plugins),
+            tracer=plugins.tracer,
         ),
         judge=judge_of(plugins, client),
         models=ModelWatch(registry=store.registry, clock=plugins.clock, workspace=workspace),
@@ -150,4 +151,5 @@ def _decider(
         clock=plugins.clock,
         secret=store.secret,
         new_id=plugins.new_id,
+        tracer=plugins.tracer,
     )

@@ -12,6 +12,8 @@ from sureline.application.opinions.self_evaluation import SelfEvaluator
 from sureline.application.opinions.token_probability import TokenProbability
 from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import Judge, Opinion
+from sureline.application.ports.tracing import UNTRACED
+from sureline.application.traced_models import TracedModels
 from sureline.bootstrap.histories import embedding_models
 from sureline.bootstrap.plugins import Plugins
 
@@ -22,7 +24,7 @@ def model_client_of(plugins: Plugins) -> ModelClient:
     if client is None:
         client = own = PydanticAIClient(plugins.limits, plugins.clock)
         plugins.forgetting.append(own.forget)
-    return client
+    return client if plugins.tracer is UNTRACED else TracedModels(client, plugins.tracer)
 
 
 def judge_of(plugins: Plugins, client: ModelClient) -> Judge:

@@ -14,6 +14,7 @@ from sureline.application.ports.embedder import Embedder, EmbeddingModel
 from sureline.application.ports.models import ModelClient, ModelLimits
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
+from sureline.application.ports.tracing import UNTRACED, Tracer
 from sureline.config import EnvironmentSwitch, model_limits
 
 
@@ -24,6 +25,7 @@ class Plugins:
     `models` maps the names that a policy's `output.model` uses to pydantic model classes.
     `model_client` asks language models in place of the providers' own clients; `limits` say how.
     `most_cases` is how many of a slice's latest verdicts are kept for similarity search.
+    `tracer` makes spans; `bootstrap.tracer_on` gives one on the program's own OpenTelemetry.
     """
 
     signals: Sequence[SignalSource] = ()
@@ -35,6 +37,7 @@ class Plugins:
     most_cases: int = 20_000
     clock: Clock = field(default_factory=SystemClock)
     hard_switch: HardSwitch = field(default_factory=EnvironmentSwitch)
+    tracer: Tracer = UNTRACED
     jobs: JobSettings = field(default_factory=JobSettings)
     new_id: Callable[[], str] = new_id
     opened_models: dict[str, EmbeddingModel] = field(

@@ -15,6 +15,7 @@ from sureline.application.answer import Answer
 from sureline.application.decide import Decider
 from sureline.application.intake import read_proposal
 from sureline.application.side_by_side import side_by_side
+from sureline.bootstrap import environment_plugins
 from sureline.cli.line_source import Line, LineSource, Stream, is_regular, line_count
 from sureline.cli.options import JsonOption, PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import as_printed, error_json, json_text, note, progress, say, visible
@@ -50,7 +51,8 @@ def decide(
     """
     as_json = as_json or not sys.stdout.isatty()
 
-    with _opened(file) as stream, session(store, workspace) as opened:
+    plugins = environment_plugins()
+    with _opened(file) as stream, session(store, workspace, plugins=plugins) as opened:
         opened.run(opened.services.prepare(policy))
         worst = _decide_all(opened, stream, as_json=as_json)
     raise typer.Exit(worst)

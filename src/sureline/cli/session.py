@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sureline.bootstrap import Services, open_services
+from sureline.bootstrap import Plugins, Services, open_services
 from sureline.cli.output import note
 from sureline.core.gate.acting import check_distinct
 
@@ -43,12 +43,16 @@ def warn_if_forgetful(services: Services) -> None:
 
 
 @contextmanager
-def session(store: str | None, workspace: str, *, create: bool = True) -> Iterator[Session]:
+def session(
+    store: str | None, workspace: str, *, create: bool = True, plugins: Plugins | None = None
+) -> Iterator[Session]:
     """Open the store and let go of it, whatever happens.
 
     Without `create` the store must be there, but may be one that can only be read.
     """
-    services = open_services(store, workspace=workspace, create=create, to_write=create)
+    services = open_services(
+        store, workspace=workspace, create=create, to_write=create, plugins=plugins
+    )
     warn_if_forgetful(services)
     try:
         with _interruptible(), asyncio.Runner() as runner:

@@ -1,0 +1,1 @@
+"""Spans through OpenTelemetry; imported only where tracing is asked for (extra `otel`)."""
