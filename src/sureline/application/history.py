@@ -110,7 +110,8 @@ class HistorySource:
             k=policy.history.neighbours,
             window=policy.history.window,
         )
-        return history_signal(neighbourhood, policy.history)
+        signal = history_signal(neighbourhood, policy.history)
+        return replace(signal, detail={**signal.detail, **neighbourhood.searched.detail})
 
     def _index_of(self, found: Embedded) -> FreshIndex:
         key = (found.model_id, found.dimension)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from sureline.adapters.embedders.hashing import HashingEmbedder
+from sureline.adapters.search.beyond import BeyondWindow
 from sureline.adapters.search.check import CheckReport, check
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store
@@ -96,7 +97,7 @@ def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySourc
 
     return HistorySource(
         model_for=embedding_models(plugins),
-        open_index=lambda model_id, dimension: case_index(store, model_id, dimension, plugins),
+        open_index=lambda model_id, dimension: beyond_window(store, model_id, dimension, plugins),
         remade=remade,
     )
 
@@ -104,6 +105,22 @@ def open_history(store: Store, plugins: Plugins, workspace: str) -> HistorySourc
 def case_index(store: Store, model_id: str, dimension: int, plugins: Plugins) -> ExactCaseIndex:
     """Open the index of one embedding model's vectors."""
     return ExactCaseIndex(store.ledger, model_id, dimension=dimension, most=plugins.most_cases)
+
+
+def beyond_window(store: Store, model_id: str, dimension: int, plugins: Plugins) -> BeyondWindow:
+    """Open the index of one embedding model's vectors, older ones in the database included."""
+    memory = case_index(store, model_id, dimension, plugins)
+    why = why_not_beyond(store)
+    if why is not None or store.case_vectors is None:
+        return BeyondWindow(memory, None, why)
+    return BeyondWindow(memory, store.case_vectors.of_model(model_id, dimension))
+
+
+def why_not_beyond(store: Store) -> str | None:
+    """Say by a code why cases beyond the window in memory are not searched; None if they are."""
+    if store.case_vectors is None:
+        return "sqlite"
+    return None if store.case_vectors.is_there else "no_extension"
 
 
 async def check_cases(store: Store, plugins: Plugins) -> CheckReport:

@@ -53,6 +53,12 @@ class CaseBank:
         self._dead: NDArray[np.intp] = np.empty(0, dtype=np.intp)
         self._unusable: dict[str, int] = {}
         self._windows: dict[int, Window] = {}
+        self._was_cut = False
+
+    @property
+    def is_all(self) -> bool:
+        """Tell whether no case was let go for being too old."""
+        return not self._was_cut and len(self._rows) <= self._most
 
     def __len__(self) -> int:
         return min(len(self._rows), self._most)
@@ -118,6 +124,7 @@ class CaseBank:
 
     def _make_room(self) -> None:
         live = np.fromiter(self._rows.values(), dtype=np.intp, count=len(self._rows))
+        self._was_cut = self._was_cut or len(live) > self._most
         live = np.sort(live)[-self._most :]
         slack = max(_FIRST_ROWS, min(len(live), self._most // 8))
         rows = len(live) + slack

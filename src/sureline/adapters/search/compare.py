@@ -14,7 +14,7 @@ GONE = np.float32(-2.0)
 
 LIVE = np.float32(-1.5)
 
-_ROUNDING = np.float32(1e-6)
+ROUNDING = np.float32(1e-6)
 """Two equal vectors' similarities may differ by this: the sum's order depends on the row."""
 
 _BLOCK = 64
@@ -47,7 +47,7 @@ def compare(window: Window, query: Floats, wanted: int, scratch: Floats | None =
     out = scratch[:count] if scratch is not None and scratch.size >= count else None
     values = np.dot(window.vectors, query, out=out)
     values[window.dead] = GONE
-    sample = values[:: _step(values.size)]
+    sample = values[:: evenly_spaced(values.size)]
     rows = best_rows(values, _maxima(values[None])[0], min(wanted, window.cases))
     return Compared(rows, sample[sample > LIVE])
 
@@ -60,7 +60,7 @@ def compare_all(window: Window, queries: Floats, wanted: int, scratch: Floats) -
     product to memory would cost as much as a query alone.
     """
     sieve = _Sieve(len(queries), min(wanted, window.cases))
-    step, samples = _step(len(window.vectors)), []
+    step, samples = evenly_spaced(len(window.vectors)), []
     for start in range(0, len(window.vectors), _STRETCH):
         part = window.vectors[start : start + _STRETCH]
         product = scratch[: len(queries) * len(part)].reshape(len(queries), len(part))
@@ -90,10 +90,10 @@ def best_rows(values: Floats, maxima: Floats, wanted: int) -> Rows:
     """
     pool = maxima if maxima.size >= wanted else values
     cut = max(np.partition(pool, pool.size - wanted)[pool.size - wanted], LIVE)
-    rows = np.flatnonzero(values >= cut - _ROUNDING)
+    rows = np.flatnonzero(values >= cut - ROUNDING)
     if rows.size > wanted + _TIES:
         # Hundreds of equal texts: the newest speak for all.
-        level = values[rows] <= cut + _ROUNDING
+        level = values[rows] <= cut + ROUNDING
         rows = np.concatenate((rows[~level], rows[level][-_TIES:]))
     return rows[np.lexsort((-rows, -values[rows]))]
 
@@ -121,7 +121,7 @@ class _Sieve:
             if maxima.shape[1] >= self._wanted:
                 place = maxima.shape[1] - self._wanted
                 highest = np.partition(maxima, place, axis=1)[:, place]
-                self._cuts = np.maximum(highest - _ROUNDING, LIVE)
+                self._cuts = np.maximum(highest - ROUNDING, LIVE)
         found = np.flatnonzero((product >= self._cuts[:, None]).reshape(-1))
         if found.size > self._queries * _TIES:
             return False
@@ -146,7 +146,7 @@ class _Sieve:
         last = np.searchsorted(owners, np.arange(self._queries)) + self._wanted - 1
         last = np.minimum(last, owners.size - 1)
         enough = owners[last] == np.arange(self._queries)
-        risen = np.where(enough, values[last] - _ROUNDING, LIVE)
+        risen = np.where(enough, values[last] - ROUNDING, LIVE)
         self._cuts = np.maximum(self._cuts, risen)
         stays = values >= self._cuts[owners]
         kept = owners[stays], rows[stays], values[stays]
@@ -154,7 +154,8 @@ class _Sieve:
         return kept
 
 
-def _step(rows: int) -> int:
+def evenly_spaced(rows: int) -> int:
+    """Return in which steps to go through `rows` to see no more than 2,048."""
     return max(1, -(-rows // _SAMPLE))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sureline.adapters.search.bank import CaseBank, Window
 from sureline.adapters.search.blas_thread import use_one_blas_thread
 from sureline.adapters.search.compare import Compared, compare, compare_all, room_for
-from sureline.adapters.search.nearest import nearest
+from sureline.adapters.search.nearest import nearest, spread_of
 from sureline.adapters.search.waiting import Query, WaitingQueries
 from sureline.application.ports.cases import Neighbourhood, PastCase
 from sureline.core.gate.vectors import usable_vector, vector_fault
@@ -84,14 +84,7 @@ class ExactCaseIndex:
         StoreCorrupt when a vector of this window was refused, because a rate over what is left
         could be too good.
         """
-        fault = vector_fault(vector, self.dimension)
-        if fault:
-            raise InvalidInput(
-                f"{fault}: expected a unit float32 vector of {self.dimension} numbers",
-                field="vector",
-            )
-        if k < 1 or window < 1:
-            raise InvalidInput(f"expected k and window of at least 1, got {k} and {window}")
+        self.check(vector, k, window)
         cases = self._latest(workspace, slice_key, window)
         if cases is None or cases.cases < k:
             count = 0 if cases is None else cases.cases
@@ -100,6 +93,32 @@ class ExactCaseIndex:
         if len(cases.vectors) <= _INLINE_ROWS:
             return nearest(cases, vector, compare(cases, vector, 2 * k), k)
         return await self._queue().ask(query)
+
+    def check(self, vector: NDArray[np.float32], k: int, window: int) -> None:
+        """Raise InvalidInput for a query that nothing can be compared with."""
+        fault = vector_fault(vector, self.dimension)
+        if fault:
+            raise InvalidInput(
+                f"{fault}: expected a unit float32 vector of {self.dimension} numbers",
+                field="vector",
+            )
+        if k < 1 or window < 1:
+            raise InvalidInput(f"expected k and window of at least 1, got {k} and {window}")
+
+    def has_all(self, workspace: str, slice_key: str, window: int) -> bool:
+        """Tell whether the latest `window` cases of a slice are all in memory."""
+        bank = self._banks.get((workspace, slice_key))
+        return bank is None or bank.is_all or len(bank) >= window
+
+    def spread(self, workspace: str, slice_key: str, vector: NDArray[np.float32]) -> float:
+        """Return the spread of the similarities to the cases in memory."""
+        bank = self._banks.get((workspace, slice_key))
+        return 0.0 if bank is None else spread_of(bank.latest(self.most), vector)
+
+    @property
+    def cursor(self) -> int:
+        """Return the place in the ledger of the newest verdict or deletion that was taken in."""
+        return self._cursor
 
     async def refresh(self) -> int:
         """Take in verdicts and deletions that are new; return how many deletions there were."""

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sureline.adapters.search.bank import Window
-from sureline.adapters.search.compare import GONE, LIVE, Compared, best_rows
+from sureline.adapters.search.compare import (
+    GONE,
+    LIVE,
+    ROUNDING,
+    Compared,
+    best_rows,
+    evenly_spaced,
+)
 from sureline.application.ports.cases import Neighbour, Neighbourhood
 
 NEAR_DUPLICATE = 0.999
@@ -25,8 +35,7 @@ def nearest(
     Near-duplicates count once: at the similarity of the nearest of them, with the verdict of the
     newest of them.
     """
-    rows = compared.rows
-    leaders, newest = _distinct(window.vectors[rows], rows, k)
+    leaders, newest = _distinct(*_first(window, query, compared, k), k)
     if leaders.size == k:
         near = _named(window, newest, window.vectors[leaders] @ query)
     else:
@@ -34,6 +43,50 @@ def nearest(
     return Neighbourhood(
         neighbours=tuple(near), cases=window.cases, spread=_spread(compared.sample)
     )
+
+
+def reach(
+    window: Window,
+    query: NDArray[np.float32],
+    compared: Compared,
+    k: int,
+    near: Sequence[Neighbour],
+) -> float:
+    """Return the similarity down to which `near` depends on the cases that there are.
+
+    Whoever gave `nearest` all cases down to this similarity got the answer of all cases.
+    """
+    vectors, rows = _first(window, query, compared, k)
+    if _distinct(vectors, rows, k)[0].size == k:
+        return float((vectors @ query).min()) - float(ROUNDING)
+    if len(near) < k:
+        return -1.0
+    # A near-duplicate of the last one is not further from the query than both angles together.
+    angle = math.acos(near[-1].similarity) + math.acos(NEAR_DUPLICATE)
+    return math.cos(angle) if angle < math.pi else -1.0
+
+
+def spread_of(window: Window, query: NDArray[np.float32]) -> float:
+    """Return the spread of the similarities to evenly spaced cases of a window."""
+    step = evenly_spaced(len(window.vectors))
+    live = np.setdiff1d(np.arange(0, len(window.vectors), step), window.dead, assume_unique=True)
+    return _spread(window.vectors[live] @ query)
+
+
+def _first(
+    window: Window, query: NDArray[np.float32], compared: Compared, k: int
+) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Return the 2k best rows with all that are equal to the last, and their vectors.
+
+    No more than those, however many were compared: what a group's newest verdict is must not
+    depend on how the rows happen to lie.
+    """
+    rows, vectors = compared.rows, window.vectors[compared.rows]
+    if rows.size <= 2 * k:
+        return vectors, rows
+    values = vectors @ query
+    count = int(np.searchsorted(-values, -(values[2 * k - 1] - ROUNDING), side="right"))
+    return vectors[:count], rows[:count]
 
 
 def _nearest_of_many(window: Window, query: NDArray[np.float32], k: int) -> list[Neighbour]:

@@ -30,11 +30,13 @@ class OnPostgres(Statement):
         self._postgres = text
 
     @property
-    def postgres(self) -> str:  # type: ignore[override]
+    def postgres(self) -> str:
         """The text as it is."""
         return self._postgres
 
 
+IS_THERE = OnPostgres("SELECT to_regclass('case_vectors') IS NOT NULL")
+MAKE = OnPostgres("SELECT sureline_case_vectors()")
 CURSOR = OnPostgres("SELECT cursor FROM case_cursors WHERE model_id = %s AND dimension = %s")
 SET_CURSOR = OnPostgres(
     "INSERT INTO case_cursors (model_id, dimension, cursor) VALUES (%s, %s, %s) "
@@ -96,7 +98,7 @@ def by_index(scope: int, dimension: int) -> str:
     """Return the query for the best cases by the index; parameters: mark, vector, count."""
     kept = indexed_type(dimension)
     return (
-        "SELECT mark, decision_id, approved, vector_send(vector) FROM case_vectors "
+        "SELECT mark, decision_id, approved, vector_send(vector) FROM case_vectors "  # noqa: S608
         f"WHERE scope = {scope:d} AND vector IS NOT NULL AND mark >= %s "
         f"ORDER BY (vector::{kept}) <#> %s::{kept} LIMIT %s"
     )

@@ -6,6 +6,7 @@ import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sureline.adapters.storage.canary_runs import SqlCanaryRuns
 from sureline.adapters.storage.database import Database
@@ -33,6 +34,9 @@ from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.switch_sources import StoredSwitches, SwitchSource
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
+if TYPE_CHECKING:
+    from sureline.adapters.storage.case_vectors import PostgresCaseVectors
+
 _PREFIX = "sqlite://"
 _POSTGRES = ("postgresql://", "postgres://")
 _memory_numbers = itertools.count(1)
@@ -40,7 +44,10 @@ _memory_numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """An open store; `secret` was made at its creation and keys digests and samples."""
+    """An open store; `secret` was made at its creation and keys digests and samples.
+
+    `case_vectors` are past cases beyond the window in memory; None on SQLite.
+    """
 
     url: str
     ledger: SqlLedger
@@ -66,14 +73,22 @@ class Store:
     provenance: SqlProvenance
     secret: bytes
     database: Database
+    case_vectors: PostgresCaseVectors | None
 
     @property
     def in_memory(self) -> bool:
         """Tell whether nothing is kept beyond `close`."""
-        return not self.url.startswith(_POSTGRES) and _path(self.url) is None
+        return not self.on_postgres and _path(self.url) is None
+
+    @property
+    def on_postgres(self) -> bool:
+        """Tell whether it is a PostgreSQL database, which several machines may share."""
+        return self.url.startswith(_POSTGRES)
 
     def close(self) -> None:
         """Write what was handed in and let go of the database."""
+        if self.case_vectors is not None:
+            self.case_vectors.close()
         self.database.close()
 
 
@@ -113,7 +128,18 @@ def open_store(
         provenance=SqlProvenance(database),
         secret=database.secret,
         database=database,
+        case_vectors=_case_vectors(database),
     )
+
+
+def _case_vectors(database: Database) -> PostgresCaseVectors | None:
+    if isinstance(database, SqliteDatabase):
+        return None
+    from sureline.adapters.storage.case_vectors import PostgresCaseVectors
+    from sureline.adapters.storage.postgres_database import PostgresDatabase
+
+    assert isinstance(database, PostgresDatabase)
+    return PostgresCaseVectors(database)
 
 
 def _opened(

@@ -1,0 +1,259 @@
+"""Past cases in PostgreSQL: beyond what each process keeps in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TypeVar
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from sureline.adapters.storage.case_vector_rows import CURSOR, EF, IS_THERE
+from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
+from sureline.adapters.storage.case_vectors_look import (
+    CaseQuery,
+    Edge,
+    Standing,
+    edge_of,
+    look,
+    nothing,
+    standing,
+)
+from sureline.adapters.storage.fork_guard import guard
+from sureline.adapters.storage.postgres_database import PostgresDatabase
+from sureline.adapters.storage.postgres_driver import Connection
+from sureline.adapters.storage.postgres_errors import store_error
+from sureline.application.ports.cases import BestCases, Searched
+from sureline.errors import StoreBusy, StoreUnavailable
+
+T = TypeVar("T")
+
+SEARCH_SECONDS = 2.0
+"""How long the database may take for a search, taking in what is new included."""
+SEARCHES = 4
+"""Searches that are asked at once, per process; each has a connection and a thread."""
+_MOST_EDGES = 1_000
+
+
+class CaseConnections:
+    """A few connections for searching, each used by one thread at a time.
+
+    They are not those that decisions are read by: a search of a second must not hold them up.
+    """
+
+    def __init__(self, database: PostgresDatabase, seconds: float) -> None:
+        self._database = database
+        self._seconds = seconds
+        self._lock = threading.RLock()
+        self._idle: list[Connection] = []
+        self._threads: ThreadPoolExecutor | None = None
+        self._is_closed = False
+        guard(self)
+
+    async def run(self, job: Callable[[Connection], T]) -> T:
+        """Run `job` on a connection, off the loop. Raises StoreError, StoreBusy after a while."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await loop.run_in_executor(self._started(), self._run, job)
+        except TimeoutError:
+            raise StoreBusy(
+                f"{self._database.where} took more than {self._seconds} s to search past cases"
+            ) from None
+
+    def close(self) -> None:
+        """Let go of connections and threads; a second time does nothing."""
+        with self._lock:
+            self._is_closed = True
+            self._stop()
+
+    def before_fork(self) -> None:
+        """Close everything and keep every thread out until the fork is over."""
+        self._lock.acquire()
+        self._stop()
+
+    def after_fork_in_parent(self) -> None:
+        """Let the threads in again; the next use connects."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Start anew in the child."""
+        self._lock = threading.RLock()
+
+    def _run(self, job: Callable[[Connection], T]) -> T:
+        try:
+            connection = self._idle.pop() if self._idle else self._connect()
+        except psycopg.Error as error:
+            raise store_error(error, self._database.where) from error
+        try:
+            result = job(connection)
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                connection.close()
+            raise store_error(error, self._database.where) from error
+        except BaseException:
+            connection.rollback()
+            self._idle.append(connection)
+            raise
+        self._idle.append(connection)
+        return result
+
+    def _connect(self) -> Connection:
+        connection = self._database.connect()
+        # The extension's settings are known once it is loaded. What is not answered in time is
+        # ended by the server: nobody waits for it any more.
+        connection.execute("SELECT '[1]'::vector")
+        connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, false), "
+            "set_config('hnsw.iterative_scan', 'strict_order', false), "
+            "set_config('statement_timeout', %s, false)",
+            (str(EF), str(round(self._seconds * 1000))),
+        )
+        return connection
+
+    def _started(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._is_closed:
+                raise StoreUnavailable("the store is closed")
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(SEARCHES, thread_name_prefix="sureline-cases")
+            return self._threads
+
+    def _stop(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+        while self._idle:
+            with suppress(psycopg.Error):
+                self._idle.pop().close()
+        self._threads = None
+
+
+class PostgresCaseVectors:
+    """The table of past cases, where the server has the extension that it needs.
+
+    `seconds` is how long a search may take.
+    """
+
+    def __init__(self, database: PostgresDatabase, *, seconds: float = SEARCH_SECONDS) -> None:
+        self.database = database
+        self.seconds = seconds
+        self._connections = CaseConnections(database, seconds)
+        self._is_there = False
+
+    @property
+    def is_there(self) -> bool:
+        """Tell whether there is such a table; once there, it stays."""
+        if not self._is_there:
+            self._is_there = bool(self.database.fetch(IS_THERE)[0][0])
+        return self._is_there
+
+    def of_model(self, model_id: str, dimension: int) -> ModelCaseVectors:
+        """Return the cases of one embedding model."""
+        return ModelCaseVectors(self, model_id, dimension)
+
+    async def run(self, job: Callable[[Connection], T]) -> T:
+        """Run `job` on a connection for searching, off the loop. Raises StoreError."""
+        return await self._connections.run(job)
+
+    def close(self) -> None:
+        """Let go of the connections; a second time does nothing."""
+        self._connections.close()
+
+
+class ModelCaseVectors:
+    """The StoredCases of one embedding model; see the port for the contract."""
+
+    def __init__(self, table: PostgresCaseVectors, model_id: str, dimension: int) -> None:
+        self._table = table
+        self._model = (model_id, dimension)
+        self._edges: dict[tuple[int, int], tuple[int, Edge]] = {}
+
+    async def best(
+        self,
+        *,
+        workspace: str,
+        slice_key: str,
+        vector: NDArray[np.float32],
+        wanted: int,
+        window: int,
+        until: int,
+        exactly: bool = False,
+    ) -> BestCases:
+        """Return the `wanted` best of the latest `window` cases, of verdicts up to `until`."""
+        model_id, dimension = self._model
+        query = CaseQuery(
+            workspace=workspace,
+            slice_key=slice_key,
+            model_id=model_id,
+            dimension=dimension,
+            vector=vector,
+            wanted=wanted,
+            window=window,
+            exactly=exactly,
+        )
+        try:
+            async with asyncio.timeout(self._table.seconds):
+                found = await self._table.run(
+                    lambda connection: self._look(connection, query, until)
+                )
+                while found is None:
+                    await self.keep_up(until)
+                    found = await self._table.run(
+                        lambda connection: self._look(connection, query, until)
+                    )
+        except TimeoutError:
+            raise StoreBusy(
+                f"{self._table.database.where} took more than {self._table.seconds} s to take in "
+                f"and search past cases; `sureline cases index` takes them in beforehand"
+            ) from None
+        return found
+
+    async def keep_up(self, until: int, told: Callable[[int], None] = lambda _: None) -> None:
+        """Take in verdicts up to `until`; each step is kept, so the next call goes on from there.
+
+        `told` hears of each step how many cases it took in.
+        """
+        model_id, dimension = self._model
+        row = await self._table.database.read(CURSOR, self._model)
+        cursor = row[0][0] if row else 0
+        while cursor < until:
+            job = FillCaseVectors(model_id=model_id, dimension=dimension)
+            filled = await self._table.database.write(job)
+            if filled.cursor == cursor:
+                return
+            cursor = filled.cursor
+            told(filled.cases)
+
+    def _look(self, connection: Connection, query: CaseQuery, until: int) -> BestCases | None:
+        """Search as of one moment; None if the table does not follow the ledger up to `until`."""
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        found = standing(connection, query)
+        if found.cursor < until:
+            best = None
+        elif found.scope is None:
+            best = nothing(Searched(how="exact"))
+        else:
+            best = look(connection, query, found, self._edge(connection, query, found))
+        connection.execute("COMMIT")
+        return best
+
+    def _edge(self, connection: Connection, query: CaseQuery, found: Standing) -> Edge:
+        """Return where the window ends: counting it takes as long as a search by the index.
+
+        It is counted anew with every verdict and deletion that is taken in.
+        """
+        assert found.scope is not None
+        key = (found.scope, query.window)
+        kept = self._edges.get(key)
+        if kept is not None and kept[0] == found.cursor:
+            return kept[1]
+        edge = edge_of(connection, found.scope, query.window)
+        if len(self._edges) >= _MOST_EDGES:
+            self._edges.clear()
+        self._edges[key] = (found.cursor, edge)
+        return edge
