@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sureline.adapters.clock import SystemClock
 from sureline.adapters.policies import load_policy, policy_from_canonical
 from sureline.adapters.pydantic_model import validator_for_model
 from sureline.adapters.storage.store import Store, open_store
@@ -43,6 +46,7 @@ def open_services(
     """
     plugins = plugins or Plugins()
     store = open_store(store_url or default_store_url(), create=create, to_write=to_write)
+    plugins = _on_time(plugins, store)
     policies = _policies(store, workspace, plugins)
     currents = Currents(policies=policies, registry=store.registry, workspace=workspace)
     desk = _desk(store, currents, policies, plugins, workspace)
@@ -80,6 +84,17 @@ def open_services(
         workspace=workspace,
         plugins=plugins,
     )
+
+
+def _on_time(plugins: Plugins, store: Store) -> Plugins:
+    """Take the store's time where machines share it, unless the program brings a clock.
+
+    Leases, deadlines and the age of switches are compared between machines: one that is five
+    minutes fast would take over what another is at.
+    """
+    if store.clock is None or not isinstance(plugins.clock, SystemClock):
+        return plugins
+    return replace(plugins, clock=store.clock)
 
 
 def _reviewers(store: Store, policies: PolicyBook, plugins: Plugins, workspace: str) -> Reviewers:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.clock import Clock
 
 T = TypeVar("T")
 
@@ -25,6 +26,10 @@ class Database(Protocol):
     secret: bytes
     common_stream: str
     """The stream of all ledger rows but decisions: their places are their order."""
+
+    @property
+    def clock(self) -> Clock | None:
+        """Return the database's time where machines share it, None where they do not."""
 
     def fetch(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query, as of the newest commit. Raises StoreError."""

@@ -12,13 +12,13 @@ from typing import Any
 
 from sqlalchemy import Table, and_, exists, select
 
+from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.count_opinions import (
     DAY,
     STORED_OPINIONS,
     opinions_by_ledger,
     stored_opinions,
 )
-from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.count_tables import (
     label_counts,
     labels,

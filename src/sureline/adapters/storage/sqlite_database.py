@@ -55,6 +55,7 @@ class SqliteDatabase:
     """
 
     common_stream = COMMON_STREAM
+    clock = None
 
     def __init__(
         self,

@@ -32,6 +32,7 @@ from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.saved_views import SqlSavedViews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.switch_sources import StoredSwitches, SwitchSource
+from sureline.application.ports.clock import Clock
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -84,6 +85,14 @@ class Store:
     def on_postgres(self) -> bool:
         """Tell whether it is a PostgreSQL database, which several machines may share."""
         return self.url.startswith(_POSTGRES)
+
+    @property
+    def clock(self) -> Clock | None:
+        """Return the database's time, which all machines that share it agree on; None for a file.
+
+        Processes that share a file share a machine and its clock.
+        """
+        return self.database.clock
 
     def close(self) -> None:
         """Write what was handed in and let go of the database."""
