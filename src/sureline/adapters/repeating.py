@@ -13,6 +13,8 @@ STOP_SECONDS = 10.0
 class RepeatingThread:
     """Looks at once, then every `tick` seconds, from entering to leaving a `with` block."""
 
+    stop_seconds = STOP_SECONDS
+
     def __init__(self, *, name: str, tick: float) -> None:
         self._tick = tick
         self._stopping = threading.Event()
@@ -29,7 +31,7 @@ class RepeatingThread:
         trace: TracebackType | None,
     ) -> None:
         self._stopping.set()
-        self._thread.join(STOP_SECONDS)
+        self._thread.join(self.stop_seconds)
 
     def _serve(self) -> None:
         while True:

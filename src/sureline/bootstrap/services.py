@@ -235,12 +235,16 @@ class Services:
     @property
     def jobs(self) -> Jobs:
         """Return what runs the periodic jobs."""
+        return self.jobs_as(self.plugins.new_id())
+
+    def jobs_as(self, owner: str) -> EmbeddedJobs:
+        """Return what runs the periodic jobs and claims them as `owner`."""
         settings = self.plugins.jobs
         return EmbeddedJobs(
             store=self.store.jobs,
             jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, settings),
             clock=self.clock,
-            owner=self.plugins.new_id(),
+            owner=owner,
             workspace=self.workspace,
             lease=settings.lease,
             first_retry=settings.first_retry,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from typing import Any
+
 from sureline.adapters.sweeping import SweepThread
 from sureline.bootstrap.services import Services
 
 
-def sweep_thread(services: Services) -> SweepThread:
-    """Return the thread that settles what time changed, plants and forgets; enter it to start."""
+def sweep_of(services: Services) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Return what seals, settles what time has changed, plants, recalls and forgets, once."""
 
     async def sweep() -> None:
         await services.store.ledger.seal(services.clock.now())
@@ -16,4 +19,9 @@ def sweep_thread(services: Services) -> SweepThread:
         await services.recaller.resume()
         await services.inbound.forget()
 
-    return SweepThread(sweep)
+    return sweep
+
+
+def sweep_thread(services: Services) -> SweepThread:
+    """Return the thread that does it every second; enter it to start."""
+    return SweepThread(sweep_of(services))

@@ -1,4 +1,8 @@
-"""Periodic jobs inside the process: what SQLite needs instead of a job server."""
+"""Periodic jobs, each claimed in the store before it is run.
+
+On SQLite a loop inside the process runs what is due. On PostgreSQL the job server's tasks do, and
+claim in the same way: so a job is run once, whoever is told to run it.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +39,22 @@ class EmbeddedJobs:
 
     async def run_due(self) -> Sequence[JobState]:
         """Run every job that is due and that nobody else is running; return how each ended."""
-        ended = []
-        for job in self.jobs:
-            now = self.clock.now()
-            before = await self._claim(job, now, latest=now + _longest(job))
-            if before is not None:
-                ended.append(await self._run(job, before))
-        return ended
+        ended = [await self._run_if_due(job) for job in self.jobs]
+        return [state for state in ended if state is not None]
+
+    async def run_if_due(self, name: str) -> JobState | None:
+        """Run one job if it is due and nobody else is running it; None if it was not run.
+
+        A name that is not known here is a job of another version's: it is left to that.
+        """
+        job = next((one for one in self.jobs if one.name == name), None)
+        return None if job is None else await self._run_if_due(job)
 
     async def run(self, name: str) -> JobState:
-        """Run a job now, due or not. Raises NotFound, and Refused while somebody is at it."""
+        """Run a job now, due or not.
+
+        Raises NotFound, and Refused while somebody is at it or if somebody took it over.
+        """
         job = next((one for one in self.jobs if one.name == name), None)
         if job is None:
             known = ", ".join(one.name for one in self.jobs)
@@ -53,12 +63,20 @@ class EmbeddedJobs:
         before = await self._claim(job, now, latest=now)
         if before is None:
             raise Refused(f"the job {name} is being run by another process")
-        return await self._run(job, before)
+        state = await self._run(job, before, started=now)
+        if state is None:
+            raise Refused(f"the job {name} took so long that another process runs it again")
+        return state
 
     async def states(self) -> Sequence[tuple[Job, JobState | None]]:
         """Return every job with what is remembered of it."""
         known = {one.name: one for one in await self.store.states(self.workspace)}
         return [(job, known.get(job.name)) for job in self.jobs]
+
+    async def _run_if_due(self, job: Job) -> JobState | None:
+        now = self.clock.now()
+        before = await self._claim(job, now, latest=now + _longest(job))
+        return None if before is None else await self._run(job, before, started=now)
 
     async def _claim(self, job: Job, now: datetime, *, latest: datetime) -> JobState | None:
         wanted = JobState(
@@ -70,8 +88,8 @@ class EmbeddedJobs:
         )
         return await self.store.claim(self.workspace, wanted, latest=latest)
 
-    async def _run(self, job: Job, before: JobState) -> JobState:
-        started = self.clock.now()
+    async def _run(self, job: Job, before: JobState, *, started: datetime) -> JobState | None:
+        """Run a claimed job; None if its lease was lost meanwhile, so that its result is void."""
         failures = 0
         try:
             message = await job.run()
@@ -88,8 +106,7 @@ class EmbeddedJobs:
             failures=failures,
             message=message,
         )
-        await self.store.finish(self.workspace, state)
-        return state
+        return state if await self.store.finish(self.workspace, state) else None
 
     def _backoff(self, job: Job, failures: int) -> timedelta:
         doublings = min(failures - 1, _MOST_DOUBLINGS)

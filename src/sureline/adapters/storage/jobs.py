@@ -6,10 +6,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table, bindparam, select
+from sqlalchemy import (
+    Column,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    and_,
+    bindparam,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.dead_workers import held_by_dead
 from sureline.adapters.storage.moments import (
     from_micros,
     micros_or_none,
@@ -47,6 +58,15 @@ _PUT = compiled(
         set_={column.name: _insert.excluded[column.name] for column in _COLUMNS[1:]},
     )
 )
+_LOST = and_(jobs.c.leased_until.is_not(None), held_by_dead(jobs.c.owner))
+_SOME_LOST = compiled(
+    select(jobs.c.name).where(_LOST).limit(literal_column("1")).offset(literal_column("0"))
+)
+_RELEASE = compiled(
+    update(jobs)
+    .values(leased_until=literal_column("NULL"), owner=literal_column("NULL"))
+    .where(_LOST)
+)
 
 
 class SqlJobs:
@@ -72,11 +92,14 @@ class SqlJobs:
         return await self._database.write(write)
 
     async def finish(self, workspace: str, state: JobState) -> bool:
-        """Write how a run ended, unless its lease was taken over."""
+        """Write how a run ended, unless its lease was taken over: that is the fence (O23)."""
 
         def write(transaction: Transaction) -> bool:
             row = transaction.first(_ONE, (workspace, state.name))
-            if row is None or _state(row).owner != state.owner:
+            if row is None:
+                return False
+            held = _state(row)
+            if held.leased_until is None or _claim_of(held) != _claim_of(state):
                 return False
             _put(transaction, workspace, state, state)
             return True
@@ -86,6 +109,16 @@ class SqlJobs:
     async def states(self, workspace: str) -> Sequence[JobState]:
         """Return what is remembered, by name."""
         return [_state(row) for row in self._database.fetch(_ALL, (workspace,))]
+
+    async def release_dead(self, seconds: float) -> int:
+        """End the leases of dead workers; on PostgreSQL only, where the job server is."""
+        if not self._database.fetch(_SOME_LOST, (seconds,)):
+            return 0
+        return await self._database.write(lambda transaction: transaction.run(_RELEASE, (seconds,)))
+
+
+def _claim_of(state: JobState) -> tuple[str | None, datetime | None]:
+    return state.owner, state.started_at
 
 
 def _put(transaction: Transaction, workspace: str, lease: JobState, rest: JobState) -> None:

@@ -42,7 +42,7 @@ class SqlOutbox:
                 if not (notice.kind.waits and is_over)
                 for channel in plan(notice)
             ]
-            first = (DeliveryState.WAITING.value, 0, at, at, None, None)
+            first = (DeliveryState.WAITING.value, 0, at, at, None, None, None)
             transaction.run_many(queries.ADD, [(*one, *first) for one in made])
             transaction.run_many(queries.SPREAD, [(at, workspace, row[1]) for row in found])
             return len(found)
@@ -71,7 +71,8 @@ class SqlOutbox:
                 after = to_micros(how.pace.after(used, how.now, uses))
                 transaction.run(queries.PACE, (workspace, channel, after, None))
             taken = [delivery_of(row) for row in rows]
-            transaction.run_many(queries.HOLD, [(until, workspace, one.id) for one in taken])
+            held = [(until, how.owner, workspace, one.id) for one in taken]
+            transaction.run_many(queries.HOLD, held)
             return [replace(one, tries=one.tries + 1, due_at=how.until) for one in taken]
 
         return await self._database.write(write)
@@ -144,9 +145,18 @@ class SqlOutbox:
             transaction.run(queries.REOPEN, (workspace, json_list(concerned)))
             at = to_micros(now)
             transaction.run_many(queries.ANEW, [(at, workspace, one.id) for one in found])
+            transaction.to_tell.add(workspace)
             return len(found)
 
         return await self._database.write(write)
+
+    async def release_dead(self, seconds: float) -> int:
+        """Let be due what dead workers hold; on PostgreSQL only, where the job server is."""
+        if not self._database.fetch(queries.SOME_LOST, (seconds,)):
+            return 0
+        return await self._database.write(
+            lambda transaction: transaction.run(queries.RELEASE, (seconds,))
+        )
 
     async def prune(self, workspace: str, before: datetime) -> int:
         """Forget what was over before a moment."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Integer, and_, bindparam, delete, exists, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.dead_workers import NOW, held_by_dead
 from sureline.adapters.storage.outbox_rows import (
     DELIVERY_COLUMNS,
     NOTICE_COLUMNS,
@@ -66,7 +67,11 @@ TAKE = compiled(
 )
 HOLD = compiled(
     update(deliveries)
-    .values(due_at=bindparam("until_"), tries=deliveries.c.tries + literal_column("1"))
+    .values(
+        due_at=bindparam("until_"),
+        tries=deliveries.c.tries + literal_column("1"),
+        held_by=bindparam("owner_"),
+    )
     .where(_IN, deliveries.c.id == bindparam("id_"))
 )
 USED = compiled(
@@ -103,6 +108,7 @@ FINISH = compiled(
         due_at=bindparam("due_"),
         finished_at=bindparam("finished_"),
         said=bindparam("said_"),
+        held_by=literal_column("NULL"),
     )
     .where(
         _IN,
@@ -114,6 +120,15 @@ FINISH = compiled(
     )
 )
 """A delivery is one whatever came after; a failure counts only for the try that it was."""
+
+_LOST = and_(_WAITS, held_by_dead(deliveries.c.held_by))
+SOME_LOST = compiled(
+    select(deliveries.c.id).where(_LOST).limit(literal_column("1")).offset(literal_column("0"))
+)
+RELEASE = compiled(
+    update(deliveries).values(due_at=NOW, held_by=literal_column("NULL")).where(_LOST)
+)
+"""Both on PostgreSQL only."""
 
 END_ALL = compiled(
     update(deliveries)
@@ -144,6 +159,7 @@ ANEW = compiled(
         due_at=bindparam("now_"),
         finished_at=literal_column("NULL"),
         said=literal_column("NULL"),
+        held_by=literal_column("NULL"),
     )
     .where(_IN, deliveries.c.id == bindparam("id_"))
 )

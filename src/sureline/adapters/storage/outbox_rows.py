@@ -59,9 +59,13 @@ deliveries = Table(
     whole_column("due_at"),
     whole_column("finished_at", null=True),
     text_column("said", null=True),
+    text_column("held_by", null=True),
     PrimaryKeyConstraint("workspace", "id"),
 )
-"""One row for each notice and channel. Who takes one puts `due_at` off: that is the lease."""
+"""One row for each notice and channel. Who takes one puts `due_at` off: that is the lease.
+
+`held_by` is the worker that has it: what a dead one held is due at once.
+"""
 
 _waits = text("state = 'waiting'")
 Index(
@@ -74,6 +78,13 @@ Index(
 )
 Index("ix_deliveries_listed", deliveries.c.workspace, deliveries.c.state, deliveries.c.created_at)
 Index("ix_deliveries_notice", deliveries.c.workspace, deliveries.c.notice_id)
+_is_held = text("held_by IS NOT NULL")
+Index(
+    "ix_deliveries_held",
+    deliveries.c.held_by,
+    sqlite_where=_is_held,
+    postgresql_where=_is_held,
+)
 
 channels = Table(
     "channels",
@@ -88,14 +99,18 @@ channels = Table(
 
 NOTICE_COLUMNS = tuple(column for column in notices.columns if column.name != "spread_at")
 DELIVERY_COLUMNS = tuple(
-    column for column in deliveries.columns if column.name not in {"workspace", "notice_id"}
+    column
+    for column in deliveries.columns
+    if column.name not in {"workspace", "notice_id", "held_by"}
 )
 _PUT_NOTICE = compiled(upsert(notices).on_conflict_do_nothing())
 
 
 def put_notices(transaction: Transaction, found: Iterable[Notice]) -> None:
     """Write notices; one that is known stays as it is."""
-    transaction.run_many(_PUT_NOTICE, [(*_notice_row(one), None) for one in found])
+    rows = [(*_notice_row(one), None) for one in found]
+    transaction.run_many(_PUT_NOTICE, rows)
+    transaction.to_tell.update(row[0] for row in rows)
 
 
 def _notice_row(notice: Notice) -> tuple[Any, ...]:

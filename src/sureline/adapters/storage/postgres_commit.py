@@ -17,6 +17,7 @@ import psycopg
 
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.batch import Job, LongJob, run_jobs
+from sureline.adapters.storage.enqueue import enqueue_delivery
 from sureline.adapters.storage.places import WRITER
 from sureline.adapters.storage.postgres_driver import (
     LOCKS,
@@ -89,6 +90,8 @@ class PostgresCommit:
                 transaction = Transaction(PostgresDriver(connection, self._stream))
                 results = run_jobs(transaction, jobs, enough=lambda: self._monotonic() > until)
                 transaction.seal()
+                if transaction.to_tell:
+                    enqueue_delivery(connection, transaction.to_tell)
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()

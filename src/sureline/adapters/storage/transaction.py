@@ -50,16 +50,18 @@ class Transaction:
     """Reads and writes inside one transaction; used by the writer's thread only.
 
     The head of a stream is read at first use, when nobody else may write it, and written once at
-    the end. A job that erased something sets `scrub`, so that no copy stays in a log.
+    the end. A job that erased something sets `scrub`, so that no copy stays in a log. `to_tell`
+    are the workspaces in which something is new in the outbox.
     """
 
-    __slots__ = ("_driver", "_heads", "_moved", "scrub")
+    __slots__ = ("_driver", "_heads", "_moved", "scrub", "to_tell")
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._heads: dict[str, Head] = {}
         self._moved: set[str] = set()
         self.scrub = False
+        self.to_tell: set[str] = set()
 
     @property
     def own_stream(self) -> str:

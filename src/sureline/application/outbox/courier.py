@@ -30,6 +30,8 @@ MARGIN = timedelta(seconds=30)
 KEPT = timedelta(days=30)
 """How long it is remembered what was delivered."""
 TICK_SECONDS = 1.0
+ENDING_SECONDS = 5.0
+"""How long what is under way may take to end once it is time to stop."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,12 +51,16 @@ class Courier:
     jitter: Callable[[], float]
     workspace: str
     send_seconds: float = SEND_SECONDS
+    owner: str | None = None
+    """The worker that does it; what it holds is due at once when it is found dead."""
+    ending: bool = False
+    """No more is taken; what was taken is sent."""
     _pruned: datetime | None = field(default=None, init=False)
 
     async def round(self) -> None:
         """Deliver once what is due, on all channels side by side."""
         sending: dict[str, asyncio.Task[None]] = {}
-        await self._begin(sending)
+        await self.begin(sending)
         await asyncio.gather(*sending.values())
 
     async def serve(self, stopping: Callable[[], bool]) -> None:
@@ -62,20 +68,22 @@ class Courier:
 
         Raises StoreError; what was under way is due again later.
         """
+        self.ending = False
         sending: dict[str, asyncio.Task[None]] = {}
         try:
             while not stopping():
-                for name in [name for name, task in sending.items() if task.done()]:
-                    await sending.pop(name)
-                await self._begin(sending)
+                await self.begin(sending)
                 await asyncio.sleep(TICK_SECONDS)
         finally:
-            for task in sending.values():
-                task.cancel()
-            await asyncio.gather(*sending.values(), return_exceptions=True)
+            await self.end(sending)
 
-    async def _begin(self, sending: dict[str, asyncio.Task[None]]) -> None:
-        """Give new notices to their channels and begin with every idle one that has work."""
+    async def begin(self, sending: dict[str, asyncio.Task[None]]) -> None:
+        """Give new notices to their channels and begin with every idle one that has work.
+
+        `sending` holds what is under way, by channel. Raises StoreError, also what ended a sending.
+        """
+        for name in [name for name, task in sending.items() if task.done()]:
+            await sending.pop(name)
         now = self.clock.now()
         told = await self.notifications()
         closed = await self.store.closed(self.workspace)
@@ -92,6 +100,15 @@ class Courier:
             await self.store.prune(self.workspace, now - KEPT)
             self._pruned = now
 
+    async def end(self, sending: dict[str, asyncio.Task[None]]) -> None:
+        """Take no more, wait a moment for what is under way, and leave the rest to a later try."""
+        self.ending = True
+        if sending:
+            await asyncio.wait(sending.values(), timeout=ENDING_SECONDS)
+        for task in sending.values():
+            task.cancel()
+        await asyncio.gather(*sending.values(), return_exceptions=True)
+
     async def _spread(self, told: Notifications, now: datetime) -> int:
         def plan(notice: Notice) -> Sequence[str]:
             return told.receivers(notice)
@@ -105,10 +122,12 @@ class Courier:
         gap = timedelta(minutes=1) / channel.per_minute
         pace = Pace(gap=gap, burst=1 if gathers else channel.per_minute)
         sends = 1 if gathers else most
-        while True:
+        while not self.ending:
             now = self.clock.now()
             until = now + sends * timedelta(seconds=self.send_seconds) + MARGIN
-            how = Claiming(now=now, until=until, pace=pace, most=most, together=gathers)
+            how = Claiming(
+                now=now, until=until, pace=pace, most=most, together=gathers, owner=self.owner
+            )
             taken = await self.store.claim(self.workspace, channel.name, how)
             if not taken:
                 return

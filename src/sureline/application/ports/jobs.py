@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
+
+DELIVER = "deliver"
+"""The task of telling the channels what is in the outbox."""
+WORKER = "worker-"
+"""How the owner of what a worker has claimed begins; the job server's number follows."""
+
+
+def queue_of(task: str, workspace: str) -> str:
+    """Return the queue of a workspace's tasks of one kind on the job server.
+
+    The server tells of work on a channel of that name, which may have 40 letters.
+    """
+    return f"{task}-{hashlib.sha256(workspace.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +57,11 @@ class JobState:
 
 
 class JobStore(Protocol):
-    """Keeps the state of one workspace's jobs; claiming is atomic between processes."""
+    """Keeps the state of one workspace's jobs; claiming is atomic between processes.
+
+    A claim is known by its owner and its `started_at`: whoever lost it to somebody else can
+    neither end nor change what the other has.
+    """
 
     async def claim(self, workspace: str, wanted: JobState, *, latest: datetime) -> JobState | None:
         """Lease the job to `wanted.owner` until `wanted.leased_until`, as of `wanted.started_at`.
@@ -54,10 +72,16 @@ class JobStore(Protocol):
         """
 
     async def finish(self, workspace: str, state: JobState) -> bool:
-        """Remember how a run ended and end its lease; False if another owner has the lease."""
+        """Remember how a run ended and end its lease; False if that lease is another's by now."""
 
     async def states(self, workspace: str) -> Sequence[JobState]:
         """Return what is remembered, by name."""
+
+    async def release_dead(self, seconds: float) -> int:
+        """End the leases of workers whose heart has not beaten for so long; return how many.
+
+        The database judges that by its own clock, in one statement.
+        """
 
 
 class Jobs(Protocol):
@@ -66,8 +90,17 @@ class Jobs(Protocol):
     async def run_due(self) -> Sequence[JobState]:
         """Run every job that is due and that nobody else is running; return how each ended."""
 
+    async def run_if_due(self, name: str) -> JobState | None:
+        """Run one job if it is due and nobody else is running it; None if it was not run.
+
+        A name that is not known here is a job of another version's: it is left to that.
+        """
+
     async def run(self, name: str) -> JobState:
-        """Run a job now, due or not. Raises NotFound, and Refused while somebody is at it."""
+        """Run a job now, due or not.
+
+        Raises NotFound, and Refused while somebody is at it or if somebody took it over.
+        """
 
     async def states(self) -> Sequence[tuple[Job, JobState | None]]:
         """Return every job with what is remembered of it."""

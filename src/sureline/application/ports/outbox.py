@@ -46,7 +46,8 @@ class Delivery:
 class Claiming:
     """How deliveries are taken: at most `most`, held until `until`, at the channel's pace.
 
-    With `together` all of them are one use of the channel.
+    With `together` all of them are one use of the channel. `owner` is the worker that holds them,
+    if whoever takes them is one: once it is known to be dead, they are due at once.
     """
 
     now: datetime
@@ -54,6 +55,7 @@ class Claiming:
     pace: Pace
     most: int
     together: bool
+    owner: str | None = None
 
 
 class OutboxStore(Protocol):
@@ -107,6 +109,12 @@ class OutboxStore(Protocol):
         """Begin anew with these deliveries, or without `ids` with all dead ones (of a channel).
 
         Disabled channels concerned are enabled again. Returns how many deliveries.
+        """
+
+    async def release_dead(self, seconds: float) -> int:
+        """Let be due at once what workers hold whose heart has not beaten for so long.
+
+        The database judges that by its own clock, in one statement. Returns how many.
         """
 
     async def prune(self, workspace: str, before: datetime) -> int:

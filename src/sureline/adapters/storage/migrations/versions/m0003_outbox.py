@@ -56,6 +56,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.BigInteger, nullable=False),
         sa.Column("finished_at", sa.BigInteger),
         sa.Column("said", TEXT),
+        sa.Column("held_by", TEXT),
         sa.PrimaryKeyConstraint("workspace", "id", name="pk_deliveries"),
     )
     waits = sa.text("state = 'waiting'")
@@ -68,6 +69,10 @@ def upgrade() -> None:
     )
     op.create_index("ix_deliveries_listed", "deliveries", ["workspace", "state", "created_at"])
     op.create_index("ix_deliveries_notice", "deliveries", ["workspace", "notice_id"])
+    held = sa.text("held_by IS NOT NULL")
+    op.create_index(
+        "ix_deliveries_held", "deliveries", ["held_by"], sqlite_where=held, postgresql_where=held
+    )
     op.create_table(
         "channels",
         sa.Column("workspace", TEXT, nullable=False),

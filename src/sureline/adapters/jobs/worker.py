@@ -1,0 +1,151 @@
+"""A worker of the job server, on a thread with an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import procrastinate
+import psycopg
+from procrastinate.exceptions import ProcrastinateException
+
+from sureline.adapters.jobs.tasks import Chores, register
+from sureline.adapters.repeating import RepeatingThread
+from sureline.errors import InvalidInput, SurelineError
+
+logger = logging.getLogger(__name__)
+
+_CONNECTIONS = 4
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """How a worker works: `concurrency` jobs at once, times in seconds.
+
+    Its heart beats every `heartbeat`; without one for `stalled` others take over what it had. When
+    it is told to stop, what is under way may take `patience`. A database that is away is tried
+    again every `again`.
+    """
+
+    concurrency: int = 4
+    heartbeat: float = 2.0
+    stalled: float = 10.0
+    patience: float = 30.0
+    again: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise InvalidInput("expected at least 1", field="concurrency")
+        if not 0 < 2 * self.heartbeat < self.stalled:
+            raise InvalidInput("expected more than two heartbeats", field="stalled")
+
+
+class WorkerThread(RepeatingThread):
+    """Works until told to stop; a database that is away is waited for.
+
+    `check` says whether the store's tables are this version's, by raising a SurelineError if not.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        chores: Callable[[], Chores],
+        *,
+        settings: WorkerSettings,
+        check: Callable[[], None],
+    ) -> None:
+        super().__init__(name="sureline-worker", tick=settings.again)
+        self.stop_seconds = settings.patience
+        self._url, self._chores, self._settings, self._check = url, chores, settings, check
+        self._complained = ""
+
+    def look(self) -> None:
+        """Work until told to stop, or until the database is gone."""
+        try:
+            asyncio.run(self._work())
+        except SurelineError as error:
+            self._complain(error.message)
+        except (psycopg.Error, ProcrastinateException, OSError) as error:
+            self._complain(f"the database cannot be reached ({type(error).__name__})")
+        else:
+            if not self._stopping.is_set():
+                self._complain("the connection to the database was lost")
+
+    def _complain(self, said: str) -> None:
+        """Say once what is wrong: it is tried again every second."""
+        if said != self._complained:
+            logger.warning("worker: %s; it goes on as soon as it can", said)
+        self._complained = said
+
+    async def _work(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(_unexpected)
+        await asyncio.to_thread(self._check)
+        chores = self._chores()
+        app = app_of(self._url, chores, stalled=self._settings.stalled)
+        async with app.open_async():
+            self._complained = ""
+            working = asyncio.create_task(self._run(app, chores))
+            try:
+                while not self._stopping.is_set() and not working.done():
+                    await asyncio.wait({working}, timeout=_LOOK_SECONDS)
+            finally:
+                await chores.end()  # before the worker signs off: until then what it holds is its
+            await _stopped(working)
+
+    async def _run(self, app: procrastinate.App, chores: Chores) -> None:
+        settings = self._settings
+        await app.run_worker_async(
+            queues=chores.queues(),
+            concurrency=settings.concurrency,
+            fetch_job_polling_interval=settings.heartbeat,
+            shutdown_graceful_timeout=settings.patience,
+            update_heartbeat_interval=settings.heartbeat,
+            stalled_worker_timeout=settings.stalled,
+            delete_jobs="always",
+            install_signal_handlers=False,
+        )
+
+
+def app_of(url: str, chores: Chores, *, stalled: float) -> procrastinate.App:
+    """Return a client of the job server that knows these chores; not open yet.
+
+    Its own log lines carry tracebacks, which may quote data: we say what happened in ours.
+    """
+    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    connector = procrastinate.PsycopgConnector(
+        conninfo=url,
+        min_size=1,
+        max_size=_CONNECTIONS,
+        timeout=max(1.0, stalled),
+        kwargs={
+            "application_name": "sureline-worker",
+            "connect_timeout": 5,
+            # A line that is dead without a word is found within seconds.
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 10_000,
+        },
+    )
+    app = procrastinate.App(connector=connector)
+    register(app, chores, stalled=stalled)
+    return app
+
+
+async def _stopped(working: asyncio.Task[None]) -> None:
+    """Tell the worker to stop, and wait for what is under way; raise what ended it before."""
+    if not working.done():
+        working.cancel()
+    try:
+        await working
+    except asyncio.CancelledError:
+        return
+
+
+def _unexpected(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001
+    """Tell of what nobody waited for, such as the end of a job that another took over."""
+    logger.warning("worker: %s", type(context.get("exception")).__name__)

@@ -1,0 +1,116 @@
+"""Do beside a server, or instead of one, what is done without being asked.
+
+On a file that is three threads: periodic jobs, deadlines, and telling the channels. On PostgreSQL
+it is a worker of the job server, which shares the same work with all other workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sureline.adapters.jobs.thread import JobThread
+from sureline.application.ports.jobs import JobState
+from sureline.bootstrap.notifiers import courier_of, delivery_thread
+from sureline.bootstrap.services import Services
+from sureline.bootstrap.sweeping import sweep_of, sweep_thread
+from sureline.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from sureline.adapters.jobs.tasks import Chores
+    from sureline.adapters.jobs.worker import WorkerSettings, WorkerThread
+
+CONCURRENCY = 4
+"""How many things a worker does at once unless told otherwise."""
+
+
+@contextmanager
+def working(
+    services: Services, *, jobs: bool, deliver: bool, concurrency: int = CONCURRENCY
+) -> Iterator[None]:
+    """Work from entering to leaving; what is under way at the end may take a moment to finish.
+
+    Deadlines are looked after in any case. With neither jobs nor delivery no worker is started:
+    others do it then. Raises StoreError where the job server's tables are another version's.
+    """
+    with ExitStack() as threads:
+        if services.store.on_postgres and (jobs or deliver):
+            from sureline.adapters.jobs.worker import WorkerSettings
+
+            settings = WorkerSettings(concurrency=concurrency)
+            worker = worker_thread(services, jobs=jobs, deliver=deliver, settings=settings)
+            threads.enter_context(worker)
+        else:
+            threads.enter_context(sweep_thread(services))
+            if jobs:
+                threads.enter_context(JobThread(services.jobs))
+            if deliver:
+                threads.enter_context(delivery_thread(services))
+        yield
+
+
+def worker_thread(
+    services: Services, *, jobs: bool, deliver: bool, settings: WorkerSettings
+) -> WorkerThread:
+    """Return a worker of the job server; enter it to start. Raises StoreError, MissingExtra."""
+    from sureline.adapters.jobs.worker import WorkerThread
+
+    def check() -> None:
+        _check_tables(services)
+
+    def chores() -> Chores:
+        return chores_of(services, jobs=jobs, deliver=deliver)
+
+    check()
+    return WorkerThread(services.store.url, chores, settings=settings, check=check)
+
+
+def chores_of(services: Services, *, jobs: bool, deliver: bool) -> Chores:
+    """Return what there is to do for the workspace."""
+    from sureline.adapters.jobs.tasks import Chores
+
+    courier = courier_of(services)
+    sending: dict[str, asyncio.Task[None]] = {}
+
+    async def tell(owner: str) -> None:
+        courier.owner = owner
+        if not courier.ending:
+            await courier.begin(sending)
+
+    def run_job(owner: str, name: str) -> Coroutine[Any, Any, JobState | None]:
+        return services.jobs_as(owner).run_if_due(name)
+
+    async def release(seconds: float) -> None:
+        await services.store.jobs.release_dead(seconds)
+        await services.store.outbox.release_dead(seconds)
+
+    async def end() -> None:
+        await courier.end(sending)
+
+    return Chores(
+        workspace=services.workspace,
+        sweep=sweep_of(services),
+        deliver=tell if deliver else None,
+        run_job=run_job if jobs else None,
+        job_names=[job.name for job in services.jobs_as("").jobs],
+        release=release,
+        end=end,
+    )
+
+
+def _check_tables(services: Services) -> None:
+    from sureline.adapters.storage.job_tables import check
+    from sureline.adapters.storage.postgres_database import PostgresDatabase
+    from sureline.adapters.storage.postgres_errors import translated
+
+    database = services.store.database
+    if not isinstance(database, PostgresDatabase):
+        raise InvalidInput("only a store on PostgreSQL has a job server", field="store")
+    with translated(database.where):
+        connection = database.connect()
+        try:
+            check(connection, database.where)
+        finally:
+            connection.close()
