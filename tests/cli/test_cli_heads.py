@@ -33,7 +33,7 @@ def test_the_ledger_runs_through_a_signed_head(stated: Run, folder: Path) -> Non
     assert told.exit_code == 0, told.output
     assert "runs through the head of" in told.stdout
     (folder / "out.jsonl").write_text(stated("ledger", "export").stdout)
-    (folder / "sureline.db").unlink()
+    (folder / "sureline.db").unlink(missing_ok=True)
     stated("ledger", "keygen", "new")
     found = json.loads(
         stated(*VERIFY[:2], "out.jsonl", *VERIFY[2:], "--public-key", "new.pub", "--json").stdout

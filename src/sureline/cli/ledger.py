@@ -13,6 +13,7 @@ import typer
 from sureline.bootstrap import Services
 from sureline.bootstrap.heads import StatedHead, check_head
 from sureline.cli.erase import erase
+from sureline.cli.evidence import check_evidence, evidence
 from sureline.cli.heads import (
     UNCHECKED,
     HeadFinding,
@@ -25,6 +26,7 @@ from sureline.cli.heads import (
 )
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import as_printed, note, print_json, say
+from sureline.cli.retention import retention
 from sureline.cli.session import on_store
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
@@ -40,6 +42,8 @@ ledger_app = typer.Typer(
 )
 ledger_app.command("keygen")(keygen)
 ledger_app.command("head")(head)
+ledger_app.command("evidence")(evidence)
+ledger_app.command("check-evidence")(check_evidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +201,7 @@ def export(
 
 
 ledger_app.command("erase")(erase)
+ledger_app.command("retention")(retention)
 
 
 def _export_lines(file: Path) -> Iterator[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from sureline.core.chain import ZERO, ChainRow, Head, Payload
 from sureline.core.chain_verification import ChainReport
 from sureline.core.ledger_verification import LedgerVerifier
 from sureline.errors import InvalidInput
+
+T = TypeVar("T")
 
 OMITTED = "omitted"
 """Stands for a payload that the export leaves out."""
@@ -42,8 +44,8 @@ def read_export_line(line: str) -> ChainRow:
         data = json.loads(line)
         payload, digest = data["payload"], data["payload_digest"]
         return ChainRow(
-            stream=data["stream"],
-            seq=data["seq"],
+            stream=_exactly(str, data["stream"]),
+            seq=_exactly(int, data["seq"]),
             kind=data["kind"],
             fields=dict(data["fields"]),
             body=_bytes(data["body"]),
@@ -52,7 +54,7 @@ def read_export_line(line: str) -> ChainRow:
             payload_omitted=payload == OMITTED,
             hash=bytes.fromhex(data["hash"]),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"not a line of a ledger export ({error})") from error
 
 
@@ -81,6 +83,12 @@ def verify_export(
         if seen is not None:
             seen(row)
     return verifier.finish()
+
+
+def _exactly(kind: type[T], value: Any) -> T:
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
 
 
 def _payload(data: Any) -> Payload | None:

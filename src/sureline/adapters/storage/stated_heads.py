@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from sqlalchemy import bindparam, select, union_all
 
 from sureline.adapters.storage.chain_reader import recorded_heads
+from sureline.adapters.storage.database import Fetch
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.store import Store
 from sureline.adapters.storage.tables import CHAINED
@@ -26,6 +28,12 @@ _HASH_AT = compiled(
 """The hashes of all rows at one place; one, unless somebody put a second there."""
 
 
+def hash_at(fetch: Fetch, stream: str, seq: int) -> Iterator[bytes]:
+    """Yield the hashes of the rows at a place."""
+    for (digest,) in fetch(_HASH_AT, (stream, seq) * len(CHAINED)):
+        yield bytes(digest)
+
+
 def state_heads(store: Store, at: datetime) -> HeadStatement:
     """State the heads of all streams, as of one moment. Raises StoreError."""
     with store.database.snapshot() as each:
@@ -40,6 +48,6 @@ def heads_met(store: Store, statement: HeadStatement) -> HeadsMet:
         for stream, head in recorded_heads(fetch).items():
             met.reach(stream, head.seq)
         for stream, head in statement.heads.items():
-            for (digest,) in fetch(_HASH_AT, (stream, head.seq) * len(CHAINED)):
-                met.look(stream, head.seq, bytes(digest))
+            for digest in hash_at(fetch, stream, head.seq):
+                met.look(stream, head.seq, digest)
     return met
