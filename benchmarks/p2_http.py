@@ -30,7 +30,7 @@ from pathlib import Path
 from figures import hand_out
 from filled_store import fill, policy_text, proposal
 from page import Section
-from stores import TITLES, Stores, add_store_option, chosen, stores
+from stores import TITLES, Stores, add_store_option, chosen, free_port, stores
 
 from sureline.adapters.clock import SystemClock
 from sureline.adapters.storage.store import open_store
@@ -38,7 +38,7 @@ from sureline.application.ports.keys import Role
 
 CONNECTIONS = 64
 BODIES = 2_000
-PORT = 18_750
+PORT = free_port()
 ADDRESS = f"http://127.0.0.1:{PORT}"
 _RATE = re.compile(r"Requests/sec:\s+([0-9.]+)")
 _FAILED = re.compile(r"Non-2xx or 3xx responses: ([0-9]+)")

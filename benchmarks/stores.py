@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import shutil
+import socket
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -137,6 +138,14 @@ def stores(kind: str, folder: Path | None = None) -> Iterator[Stores]:
     finally:
         server.cleanup()
         shutil.rmtree(data, ignore_errors=True)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+    return port
 
 
 def add_store_option(parser: argparse.ArgumentParser, *, default: str = "sqlite") -> None:
