@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sureline.adapters.storage.copy_store import CopyReport as CopyReport
 from sureline.adapters.storage.copy_store import Progress, copy_store
-from sureline.adapters.storage.store import open_store
+from sureline.adapters.storage.store import Store, open_store
 from sureline.errors import InvalidInput
 
 
@@ -29,5 +29,20 @@ async def copy_between(source_url: str, target_url: str, *, progress: Progress) 
 def upgrade_store(url: str) -> str:
     """Bring a store to this version's tables, and return what it is called. Raises StoreError."""
     store = open_store(url, create=False)
-    store.close()
+    try:
+        if store.on_postgres:
+            _upgrade_job_tables(store)
+    finally:
+        store.close()
     return store.database.where
+
+
+def _upgrade_job_tables(store: Store) -> None:
+    """Bring the job server's tables to what is installed here."""
+    from sureline.adapters.storage.job_tables import upgrade
+    from sureline.adapters.storage.postgres_database import PostgresDatabase
+    from sureline.adapters.storage.postgres_errors import translated
+
+    assert isinstance(store.database, PostgresDatabase)
+    with translated(store.database.where), store.database.connect() as connection:
+        upgrade(connection)
