@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sureline.core.values.decision import Decision
+from sureline.web.ledger_metrics import LedgerMetrics
 from sureline.web.opinion_metrics import OpinionMetrics
 from sureline.web.queue_metrics import QueueMetrics
 
@@ -59,6 +60,7 @@ class Metrics:
             "sureline_waiting", "Callers waiting for a person.", registry=self.registry
         )
         self._opinions, self.queue = OpinionMetrics(self.registry), QueueMetrics(self.registry)
+        self.ledger = LedgerMetrics(self.registry)
         self._known_requests: dict[tuple[str, str, int], Counter] = {}
         self._known_decisions: dict[tuple[str, str], Counter] = {}
 

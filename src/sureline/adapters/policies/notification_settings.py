@@ -19,10 +19,13 @@ EVENTS = {
     "corrected": NoticeKind.CORRECTED,
     "tripped": NoticeKind.TRIPPED,
     "switched": NoticeKind.SWITCHED,
+    "broken": NoticeKind.BROKEN,
 }
-Event = Literal["opened", "escalated", "expired", "decided", "corrected", "tripped", "switched"]
+Event = Literal[
+    "opened", "escalated", "expired", "decided", "corrected", "tripped", "switched", "broken"
+]
 USUAL: dict[str, tuple[Event, ...]] = {
-    "message": ("opened", "escalated", "expired", "corrected", "tripped", "switched"),
+    "message": ("opened", "escalated", "expired", "corrected", "tripped", "switched", "broken"),
     "webhook": ("decided", "expired", "corrected"),
 }
 PER_MINUTE = {"message": 2, "webhook": 600}
@@ -103,7 +106,8 @@ class ChannelSettings(Settings):
     )
     events: Annotated[list[Event], Field(min_length=1)] | None = setting(
         None,
-        expected="a list of opened, escalated, expired, decided, corrected, tripped and switched",
+        expected="a list of opened, escalated, expired, decided, corrected, tripped, switched and "
+        "broken",
         meaning="What is told. By default a `message` tells all but `decided`, and a `webhook` "
         "only `decided`, `expired` and `corrected`.",
     )

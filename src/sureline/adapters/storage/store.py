@@ -32,6 +32,7 @@ from sureline.adapters.storage.reviews import SqlReviews
 from sureline.adapters.storage.saved_views import SqlSavedViews
 from sureline.adapters.storage.sqlite_database import SqliteDatabase
 from sureline.adapters.storage.switch_sources import StoredSwitches, SwitchSource
+from sureline.adapters.storage.verifications import SqlVerifications
 from sureline.application.ports.clock import Clock
 from sureline.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
@@ -72,6 +73,7 @@ class Store:
     remade: SqlRemadeVectors
     opinions: SqlOpinionCounts
     provenance: SqlProvenance
+    verifications: SqlVerifications
     secret: bytes
     database: Database
     case_vectors: PostgresCaseVectors | None
@@ -135,6 +137,7 @@ def open_store(
         remade=SqlRemadeVectors(database),
         opinions=SqlOpinionCounts(database),
         provenance=SqlProvenance(database),
+        verifications=SqlVerifications(database),
         secret=database.secret,
         database=database,
         case_vectors=_case_vectors(database),

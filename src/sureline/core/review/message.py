@@ -66,6 +66,8 @@ def item_link(page: str | None, notice: Notice) -> str | None:
         return f"{page}/decisions/{_quoted(notice.decision_id)}"
     if notice.kind in {NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
         return f"{page}/switches"
+    if notice.kind is NoticeKind.BROKEN:
+        return f"{page}/dashboard"
     return f"{page}/reviews/{_quoted(notice.review_id)}"
 
 
@@ -85,7 +87,7 @@ def _quoted(text: str) -> str:
 
 
 def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
-    if kind in {NoticeKind.CORRECTED, NoticeKind.TRIPPED, NoticeKind.SWITCHED}:
+    if kind in _CONTROL:
         return _control_line(slice_key, kind, found)
     count = len(found)
     items = "1 item" if count == 1 else f"{count:,} items"
@@ -100,6 +102,14 @@ def _line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
     return f"{items} of {slice_key} {'was' if count == 1 else 'were'} decided: {actions}"
 
 
+_CONTROL = {
+    NoticeKind.CORRECTED,
+    NoticeKind.TRIPPED,
+    NoticeKind.SWITCHED,
+    NoticeKind.BROKEN,
+}
+
+
 def _control_line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> str:
     """Say what is no item's affair; the name of a batch is an agent's word."""
     if kind is NoticeKind.TRIPPED:
@@ -108,6 +118,9 @@ def _control_line(slice_key: str, kind: NoticeKind, found: Sequence[Notice]) -> 
         turned = {one.facts["scope"]: one.facts["turned"] for one in found}
         said = ", ".join(f"{shown_value(scope)} {now}" for scope, now in turned.items())
         return f"switched: {said}"
+    if kind is NoticeKind.BROKEN:
+        where = ", ".join(f"row {one.facts['row']} ({one.facts['fault']})" for one in found)
+        return f"THE LEDGER DOES NOT HOLD: {where}; see `sureline ledger verify`"
     said_now = Counter(one.facts["now"] for one in found)
     verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in sorted(said_now.items()))
     return f"corrections in {slice_key}, of what was released: now {verdicts}"

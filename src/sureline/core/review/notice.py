@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
+from sureline.core.chain_verification import Fault
 from sureline.core.review.correction import Correction
 from sureline.core.values.notification import Notice, NoticeKind
 from sureline.core.values.outcome import OutcomeSource
@@ -72,6 +73,21 @@ def switch_notice(switch: Switch, mark: int, *, by_guard: bool) -> Notice:
         decision_id="",
         at=switch.changed_at,
         facts={"scope": switch.scope, "turned": "on" if switch.on else "off"},
+    )
+
+
+def broken_notice(fault: Fault, *, workspace: str, at: datetime) -> Notice:
+    """Tell that the ledger does not hold, once a day for each place and kind of fault."""
+    parts = (fault.kind.value, str(fault.seq), at.date().isoformat())
+    return Notice(
+        workspace=workspace,
+        id=f"evt_{_digest(workspace, NoticeKind.BROKEN, *parts)}",
+        kind=NoticeKind.BROKEN,
+        slice_key="",
+        review_id="",
+        decision_id="",
+        at=at,
+        facts={"row": str(fault.seq), "fault": fault.kind.value},
     )
 
 

@@ -22,6 +22,8 @@ class NoticeKind(StrEnum):
     """The guard gave a slice to people."""
     SWITCHED = "switch.changed"
     """Somebody turned a switch, on or off."""
+    BROKEN = "ledger.broken"
+    """A verification found that the ledger does not hold."""
 
     @property
     def waits(self) -> bool:

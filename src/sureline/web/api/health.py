@@ -30,7 +30,9 @@ async def metrics(call: Call) -> Reply:
     """Return the server's counters."""
     check_whole(call)
     counted = call.context.metrics
-    counted.queue.show(await call.context.services.queue_health.read())
+    services = call.context.services
+    counted.queue.show(await services.queue_health.read())
+    counted.ledger.show(await services.store.verifications.latest())
     return Reply(body=counted.text(), media_type=counted.content_type)
 
 

@@ -152,6 +152,7 @@ async def show(visit: Visit) -> Reply:
         switches=await switches_on(visit),
         opinions=await _opinions(services, key),
         warnings=[*warnings_of(await standings_seen(services, key))],
+        verified=await services.store.verifications.latest(),
         now=now,
     )
 

@@ -1,4 +1,4 @@
-"""Seals, and what PostgreSQL does by itself.
+"""Seals, what is remembered of verifications, and what PostgreSQL does by itself.
 
 Revision: 0005. A released migration is never edited; `tables.py` says how things are now.
 """
@@ -30,7 +30,7 @@ _APPEND_ONLY = (
 
 
 def upgrade() -> None:
-    """Create the table of seals, and let PostgreSQL refuse changes and tell of switches."""
+    """Create both tables, and let PostgreSQL refuse changes and tell of switches."""
     op.create_table(
         "seals",
         sa.Column("stream", TEXT, nullable=False),
@@ -40,6 +40,17 @@ def upgrade() -> None:
         sa.Column("sealed_at", sa.BigInteger, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("stream", "seq", name="pk_seals"),
+    )
+    op.create_table(
+        "verifications",
+        sa.Column("extent", TEXT, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("ok", sa.Integer, nullable=False),
+        sa.Column("rows", sa.BigInteger, nullable=False),
+        sa.Column("said", TEXT, nullable=False),
+        sa.Column("held_at", sa.BigInteger),
+        sa.Column("heads", sa.LargeBinary, nullable=False),
+        sa.PrimaryKeyConstraint("extent", name="pk_verifications"),
     )
     if op.get_bind().dialect.name == "sqlite":
         for act in ("UPDATE", "DELETE"):
