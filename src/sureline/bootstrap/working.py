@@ -16,6 +16,7 @@ from sureline.application.ports.jobs import JobState
 from sureline.bootstrap.notifiers import courier_of, delivery_thread
 from sureline.bootstrap.services import Services
 from sureline.bootstrap.sweeping import sweep_of, sweep_thread
+from sureline.bootstrap.verifying import verify_thread
 from sureline.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def working(
     Deadlines are looked after in any case. With neither jobs nor delivery no worker is started:
     others do it then. Raises StoreError where the job server's tables are another version's.
     """
+    store, clock = services.store, services.clock
     with ExitStack() as threads:
+        threads.enter_context(verify_thread(store, clock, services.workspace))
         if services.store.on_postgres and (jobs or deliver):
             from sureline.adapters.jobs.worker import WorkerSettings
 
