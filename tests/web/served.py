@@ -16,6 +16,7 @@ import httpx
 from sureline.application.ports.keys import Role
 from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import Judge, SignalSource
+from sureline.application.ports.tracing import UNTRACED, Tracer
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.values.switch import Switch
 from sureline.testing import MOMENT, FixedClock
@@ -113,6 +114,7 @@ def serve(
     policy: str | None = POLICY,
     model_client: ModelClient | None = None,
     judge: Judge | None = None,
+    tracer: Tracer = UNTRACED,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
     """Run a server on a new store in `folder`.
@@ -126,6 +128,7 @@ def serve(
         hard_switch=HeldSwitch(),
         model_client=model_client,
         judge=judge,
+        tracer=tracer,
     )
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)
     if policy is not None:

@@ -285,6 +285,7 @@ class Services:
     def close(self) -> None:
         """Write what is pending and let go of the store."""
         self.store.close()
+        self.plugins.tracer.close()
 
     async def __aenter__(self) -> Self:
         return self

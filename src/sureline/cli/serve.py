@@ -15,15 +15,18 @@ from sureline.bootstrap import (
     JobThread,
     Services,
     delivery_thread,
+    environment_plugins,
     open_services,
     policy_thread,
     sweep_thread,
 )
+from sureline.cli.log_options import LogFormatOption, LogLevelOption
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
 from sureline.cli.session import warn_if_forgetful
 from sureline.config import company_sign_in
 from sureline.errors import InvalidInput
+from sureline.web.log_format import LogFormat, LogLevel
 
 
 def serve(
@@ -40,6 +43,8 @@ def serve(
         bool,
         typer.Option("--deliver/--no-deliver", help="Tell the channels (`sureline outbox`)."),
     ] = True,
+    log_format: LogFormatOption = LogFormat.TEXT,
+    log_level: LogLevelOption = LogLevel.WARNING,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",
 ) -> None:
@@ -51,12 +56,13 @@ def serve(
     The first start prints an admin key, this once. See docs/reference/http.md.
     """
     from sureline.web.app import create_app
-    from sureline.web.server import HttpServer, listen, log_to_stderr
+    from sureline.web.log_format import log_to_stderr
+    from sureline.web.server import HttpServer, listen
     from sureline.web.settings import ServerSettings
 
     company = company_sign_in()
     settings = ServerSettings(company=company)
-    services = open_services(store, workspace=workspace)
+    services = open_services(store, workspace=workspace, plugins=environment_plugins())
     warn_if_forgetful(services)
     try:
         asyncio.run(services.prepare(policy))
@@ -73,7 +79,7 @@ def serve(
             if company is not None:
                 note(asyncio.run(company_note(services, company)))
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
-            log_to_stderr()
+            log_to_stderr(log_format, log_level)
             with (
                 JobThread(services.jobs) if jobs else nullcontext(),
                 policy_thread(services, policy, note) if policy else nullcontext(),

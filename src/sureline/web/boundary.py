@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import traceback
-from pathlib import PurePath
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sureline.errors import StoreError, SurelineError
 from sureline.web.faults import ClientGone
+from sureline.web.log_format import REQUEST, safe_trace
 from sureline.web.metrics import UNKNOWN_PATH, Metrics
 from sureline.web.pages.error_page import as_page
 from sureline.web.problems import internal_error, problem_of
@@ -33,7 +32,14 @@ class Boundary:
         raw_path = scope.get("raw_path")
         if raw_path is not None:
             scope["path"] = raw_path.decode("latin-1")
-        sent = _Sent(send)
+        sent, noted = _Sent(send), REQUEST.set(scope)
+        try:
+            await self._answer(scope, receive, sent)
+        finally:
+            REQUEST.reset(noted)
+        self._count(scope, sent.status)
+
+    async def _answer(self, scope: Scope, receive: Receive, sent: _Sent) -> None:
         try:
             await self._app(scope, receive, sent)
         except ClientGone:
@@ -41,11 +47,12 @@ class Boundary:
         except SurelineError as error:
             await _answer(sent, as_page(scope, _reply_to(error)))
         except Exception as error:  # noqa: BLE001 - the last boundary before the network
-            logger.error("%s", _safe_trace(error))  # noqa: TRY400 - the trace quotes no message
+            logger.error("%s", safe_trace(error))  # noqa: TRY400 - the trace quotes no message
             await _answer(sent, as_page(scope, internal_error()))
-        self._count(scope, sent.status)
 
     def _count(self, scope: Scope, status: int) -> None:
+        if status == 0:  # whoever asked had left
+            return
         route = scope.get("route")
         if route is None:
             self._metrics.count_request(UNKNOWN_PATH, UNKNOWN_PATH, status)
@@ -78,14 +85,5 @@ def _reply_to(error: SurelineError) -> Reply:
     if isinstance(error, StoreError):
         logger.error("the store failed: %s", error.message)
     elif error.status == 500:
-        logger.error("%s", _safe_trace(error))
+        logger.error("%s", safe_trace(error))
     return problem_of(error)
-
-
-def _safe_trace(error: BaseException) -> str:
-    """Name an error's class and where it came from; its message may quote a payload."""
-    frames = [
-        f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
-    return f"{type(error).__name__} at " + " < ".join(reversed(frames))

@@ -8,9 +8,12 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import Receive, Scope, Send
 
+from sureline.application.ports.keys import ApiKey
+from sureline.application.ports.tracing import UNTRACED
 from sureline.errors import NotFound
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
+from sureline.web.log_format import TRACE_ID
 from sureline.web.operation import Call, Operation
 from sureline.web.signed_body import signed_body
 
@@ -36,7 +39,28 @@ class Endpoint:
         context = self._context
         # The key first: nobody unknown makes the server read a body.
         caller = await context.access.admit(headers, operation.roles) if operation.roles else None
-        body, signed = _NOTHING, None
+        name = f"{operation.method} {operation.path}"
+        traceparent = headers.get(b"traceparent")
+        # And nobody unknown makes spans.
+        tracer = context.services.plugins.tracer if caller is not None else UNTRACED
+        with tracer.request(name, traceparent) as span:
+            scope[TRACE_ID] = span.trace_id
+            span.note({"http.request.method": operation.method, "http.route": operation.path})
+            call = await self._read(operation, scope, receive, headers, caller)
+            reply = await operation.run(call)
+            span.note({"http.response.status_code": reply.status})
+            await reply.send(send)
+
+    async def _read(
+        self,
+        operation: Operation,
+        scope: Scope,
+        receive: Receive,
+        headers: Mapping[bytes, bytes],
+        caller: ApiKey | None,
+    ) -> Call:
+        """Read what the request says. Raises what is wrong with it."""
+        context, body, signed = self._context, _NOTHING, None
         if operation.signed:
             signed = await signed_body(scope, headers, receive, context)
         elif operation.body is not None:
@@ -44,7 +68,7 @@ class Endpoint:
                 headers, receive, may_be_empty=operation.may_be_empty
             )
             body = operation.read(raw)
-        call = Call(
+        return Call(
             context=context,
             caller=caller,
             params=_decoded(scope["path_params"]),
@@ -54,8 +78,6 @@ class Endpoint:
             headers=headers,
             signed=signed,
         )
-        reply = await operation.run(call)
-        await reply.send(send)
 
 
 def _decoded(params: Mapping[str, str]) -> Mapping[str, str]:

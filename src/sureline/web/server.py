@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import socket
 import threading
@@ -89,13 +88,6 @@ def listen(host: str, port: int) -> socket.socket:
         raise PortTaken(f"cannot listen on {host} port {port}: {_why(error)}") from error
     listener.setblocking(False)
     return listener
-
-
-def log_to_stderr() -> None:
-    """Write warnings and errors to standard error; no line carries a payload."""
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
 
 
 def _why(error: Exception) -> str:

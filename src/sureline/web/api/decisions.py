@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 from sureline.application.answer import Answer as Decided
 from sureline.application.encode import splice
 from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.ports.keys import ApiKey, Role
 from sureline.application.ports.ledger import StoredDecision
+from sureline.core.values.decision import Decision
 from sureline.errors import NotFound, PolicyError
 from sureline.web.access import check_slice
 from sureline.web.api.review_shapes import ConsumedShape, ConsumeFields
@@ -14,6 +17,8 @@ from sureline.web.api.shapes import DecisionShape
 from sureline.web.faults import NotReady
 from sureline.web.operation import ALL_ROLES, Answer, Call, Operation
 from sureline.web.reply import Reply
+
+logger = logging.getLogger("sureline.decisions")
 
 _SUBMITTERS = frozenset({Role.AGENT, Role.ADMIN})
 
@@ -37,8 +42,22 @@ async def decide(call: Call) -> Reply:
             await decision_of(call, proposal.id)  # another agent's decision is not there for it
         context.metrics.count_replay()
         return Reply(body=_shown(call, answer.response))
-    context.metrics.count_decision(answer.made, clock.monotonic() - started)
+    seconds = clock.monotonic() - started
+    context.metrics.count_decision(answer.made, seconds)
+    _log(answer.made, seconds)
     return Reply(body=_shown(call, answer.response), status=201)
+
+
+def _log(made: Decision, seconds: float) -> None:
+    """Write one line for a decision; the request that is being answered adds its trace."""
+    if logger.isEnabledFor(logging.INFO):
+        fields = {
+            "decision_id": made.id,
+            "slice": made.slice_key,
+            "route": made.route.value,
+            "ms": round(seconds * 1000, 3),
+        }
+        logger.info("decided", extra=fields)
 
 
 async def show(call: Call) -> Reply:
