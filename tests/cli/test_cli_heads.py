@@ -113,6 +113,7 @@ def test_bad_keys_are_named(stated: Run, folder: Path) -> None:
     assert (told.exit_code, "chmod 600" in told.stderr) == (2, True)
 
 
+@pytest.mark.sqlite_file
 def test_another_store_s_head_is_not_compared(stated: Run) -> None:
     """It says which store it is of."""
     open_store("sqlite:///other.db").close()
