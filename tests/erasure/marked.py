@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import metadata
 from sureline.application.intake import read_proposal
@@ -32,12 +33,12 @@ slices:
     output: {json_schema: {type: object, properties: {vendor: {type: string}}}}
     grounding: {fields: [vendor]}
     rules: [{field: total, between: [1, 100], penalty: 0.3}]
-    review: {honeypots: 0.5}
+    review: {honeypots: 0.5, double_review: 0}
   blind:
     output: {structured: false}
     weights: {verification: 1}
     prose: [{max_length: 20}]
-    review: {answer_first: 1}
+    review: {answer_first: 1, double_review: 0}
 """
 
 
@@ -148,6 +149,15 @@ def _bytes(value: Any) -> bytes:
     if isinstance(value, (bytes, memoryview)):
         return bytes(value).lower()
     return str(value).casefold().encode("utf-8", "surrogatepass")
+
+
+def counts(store: Marked) -> list[Any]:
+    """Return what statistics and certificates rest on."""
+    fetch = store.services.store.database.fetch
+    return [
+        sorted(fetch(compiled(select(*table.columns))))
+        for table in (labels, label_counts, route_counts, score_counts)
+    ]
 
 
 def files_of(url: str) -> Iterator[Path]:

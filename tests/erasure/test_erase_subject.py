@@ -6,28 +6,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import select
 
-from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
-from sureline.adapters.storage.statement import compiled
 from sureline.application.erasure import PAGE
 from sureline.bootstrap.erasing import subject_eraser
 from sureline.errors import InvalidInput
-from tests.erasure.marked import MARK, SUBJECT, Marked, files_of, fill, places_of
+from tests.erasure.marked import MARK, SUBJECT, Marked, counts, files_of, fill, places_of
 
 ASKED = {"by": "dpo", "reason": "asked for by the person"}
-
-
-def counts(store: Marked) -> list[Any]:
-    """Return what statistics and certificates rest on."""
-    fetch = store.services.store.database.fetch
-    return [
-        sorted(fetch(compiled(select(*table.columns))))
-        for table in (labels, label_counts, route_counts, score_counts)
-    ]
 
 
 def test_nothing_is_left_of_a_subject(store: Marked) -> None:

@@ -10,6 +10,7 @@ from sureline.application.canaries import Canaries
 from sureline.application.canary_history import why
 from sureline.application.ports.jobs import Job
 from sureline.application.recalibrate import Recalibrator
+from sureline.application.retention import Keeper, retention_job
 from sureline.application.watch import Watcher
 from sureline.core.opinions.canary_run import CanaryOutcome, CanaryRun
 from sureline.errors import InvalidInput, ModelFailed
@@ -17,7 +18,7 @@ from sureline.errors import InvalidInput, ModelFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
-    """When jobs run: `watch`, `recalibrate` and `canaries` are the times between two runs.
+    """When jobs run: `watch`, `recalibrate`, `canaries`, `retention`: times between two runs.
 
     Canaries are looked at that often, and run where they are due: monthly and at every change. A
     look costs little, and whoever changed deductions that must pass waits for it. A process that
@@ -30,6 +31,7 @@ class JobSettings:
     recalibrate: timedelta = timedelta(days=7)
     canaries: timedelta = timedelta(minutes=10)
     canaries_retry: timedelta = timedelta(days=1)
+    retention: timedelta = timedelta(days=1)
     lease: timedelta = timedelta(hours=1)
     first_retry: timedelta = timedelta(minutes=1)
 
@@ -40,7 +42,11 @@ class JobSettings:
 
 
 def scheduled_jobs(
-    watcher: Watcher, recalibrator: Recalibrator, canaries: Canaries, settings: JobSettings
+    watcher: Watcher,
+    recalibrator: Recalibrator,
+    canaries: Canaries,
+    keeper: Keeper,
+    settings: JobSettings,
 ) -> tuple[Job, ...]:
     """Return the jobs of one workspace; none of them changes a threshold."""
 
@@ -83,6 +89,7 @@ def scheduled_jobs(
             run=run_canaries,
             longest_retry=settings.canaries_retry,
         ),
+        retention_job(keeper, settings.retention),
     )
 
 

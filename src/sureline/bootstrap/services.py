@@ -46,6 +46,7 @@ from sureline.application.review.reviewers import Reviewers
 from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.application.watch import Watcher
+from sureline.bootstrap.erasing import keeper
 from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
@@ -239,15 +240,15 @@ class Services:
 
     def jobs_as(self, owner: str) -> EmbeddedJobs:
         """Return what runs the periodic jobs and claims them as `owner`."""
-        settings = self.plugins.jobs
+        when = self.plugins.jobs
         return EmbeddedJobs(
             store=self.store.jobs,
-            jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, settings),
+            jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, keeper(self), when),
             clock=self.clock,
             owner=owner,
             workspace=self.workspace,
-            lease=settings.lease,
-            first_retry=settings.first_retry,
+            lease=when.lease,
+            first_retry=when.first_retry,
         )
 
     async def model_notes(self) -> tuple[str, ...]:

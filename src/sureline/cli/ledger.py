@@ -27,6 +27,7 @@ from sureline.cli.heads import (
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import as_printed, note, print_json, say
 from sureline.cli.retention import retention
+from sureline.cli.retention import retention
 from sureline.cli.session import on_store
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
@@ -201,6 +202,7 @@ def export(
 
 
 ledger_app.command("erase")(erase)
+ledger_app.command("retention")(retention)
 ledger_app.command("retention")(retention)
 
 

@@ -129,6 +129,7 @@ ROUTING = {
     "approval_ttl_seconds": 10,
     "cosmetic_fields": ["day"],
     "review": {"approvals": 2},
+    "retention": {"payload_days": 30},
     "judge.allow_same_model": True,
     "judge.must_pass_canaries": True,
     "self_evaluation.allow_same_model": True,

@@ -45,6 +45,9 @@ PROMPTS = {
 WITHOUT_EFFECT = frozenset({"allow_same_model", "must_pass_canaries"})
 """Settings of a second model that change no score."""
 
+UNSAID = ("retention",)
+"""Left out where nothing is set: a policy that does not use them keeps the hash that it had."""
+
 
 def canonical_content(
     slices: Mapping[str, SliceSettings],
@@ -95,6 +98,9 @@ def measurement_hash(content: Mapping[str, Any]) -> str:
 
 def _slice_content(settings: SliceSettings) -> dict[str, Any]:
     content = settings.model_dump(exclude={"preset", "target_from_cost"})
+    for name in UNSAID:
+        if content[name] == SliceSettings.model_fields[name].default.model_dump():
+            del content[name]
     content["weights"] = weights_of(settings)
     content["objective_only"] = is_objective_only(settings)
     content["target_precision"] = target_of(settings)

@@ -69,6 +69,7 @@ class Consistency:
         if not self.unreadable & {"consistency", "generator"}:
             self._generations()
         self._stakes()
+        self._retention()
         self._precision()
         check_independence(self.node, self.settings, self.faults)
         check_named_models(self.node, self.settings, self.faults)
@@ -198,6 +199,17 @@ class Consistency:
             )
         elif not hypothesis.allow_uncertified:
             self.faults.warn(where, "not used until allow_uncertified: true and starts are given")
+
+    def _retention(self) -> None:
+        days = self.settings.retention.payload_days
+        if self.unreadable & {"weights", "preset"} or days is None:
+            return
+        if weights_of(self.settings).get("history"):
+            self.faults.warn(
+                self._at("retention", "payload_days"),
+                f"history has a weight: what is similar is looked for among the cases of {days} "
+                "days only, since vectors are erased with the payloads",
+            )
 
     def _precision(self) -> None:
         settings = self.settings

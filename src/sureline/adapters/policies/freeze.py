@@ -68,6 +68,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         review=settings.review.rules(four_eyes=settings.four_eyes),
         attention=settings.review.shares(),
         certify_missed_errors=settings.review.missed_errors == "certify",
+        retention=settings.retention.retention(),
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 

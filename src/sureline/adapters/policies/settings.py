@@ -21,6 +21,7 @@ from sureline.adapters.policies.model_settings import (
     JudgeSettings,
     SelfEvaluationSettings,
 )
+from sureline.adapters.policies.retention_settings import RetentionSettings
 from sureline.adapters.policies.review_settings import ReviewSettings
 from sureline.adapters.policies.setting import (
     FIELDS,
@@ -264,4 +265,7 @@ class SliceSettings(Settings):
     )
     review: ReviewSettings = setting(
         ReviewSettings(), expected="a mapping", meaning="How people review this slice."
+    )
+    retention: RetentionSettings = setting(
+        RetentionSettings(), expected="a mapping", meaning="How long payloads are kept."
     )

@@ -58,11 +58,6 @@ _SHOWN = (
     .where(planted.c.workspace == _WORKSPACE, planted.c.source_id.in_(LISTED), _UNDECIDED)
 )
 """What a planted item shows lies with its source."""
-_TO_SPREAD = _because(notices.c.decision_id, Hold.TO_TELL).where(
-    notices.c.workspace == _WORKSPACE,
-    notices.c.spread_at.is_(None),
-    notices.c.decision_id.in_(LISTED),
-)
 _TO_DELIVER = (
     _because(notices.c.decision_id, Hold.TO_TELL)
     .select_from(
@@ -80,6 +75,7 @@ _TO_DELIVER = (
         notices.c.decision_id.in_(LISTED),
     )
 )
+"""Notices of which no delivery was made yet do not count: where nobody delivers, none ever is."""
 _AUDITED = outcomes.alias("audited")
 _TO_AUDIT = _because(decisions.c.id, Hold.AUDIT).where(
     decisions.c.workspace == _WORKSPACE,
@@ -118,9 +114,7 @@ _GOLDEN = (
         func.length(payloads.c.request) > literal_column("0"),
     )
 )
-_HELD = compiled(
-    union_all(_QUEUED, _SHOWN, _TO_SPREAD, _TO_DELIVER, _TO_AUDIT, _IN_INCIDENT, _GOLDEN)
-)
+_HELD = compiled(union_all(_QUEUED, _SHOWN, _TO_DELIVER, _TO_AUDIT, _IN_INCIDENT, _GOLDEN))
 
 
 def held(

@@ -15,7 +15,7 @@ class Hold(StrEnum):
     IN_QUEUE = "in_queue"
     """A person is to look at it, or a verdict can still be taken back."""
     TO_TELL = "to_tell"
-    """Something about it waits to be told to somebody."""
+    """A delivery about it waits; it may show fields that the policy names."""
     AUDIT = "audit"
     """It was drawn for the audit and has no audit label yet."""
     INCIDENT = "incident"

@@ -16,7 +16,17 @@ WAYS_IN = (COMPANY, FROM_ELSEWHERE)
 """How names begin whose people come in without a key."""
 
 OWN_NAMES = frozenset(
-    {GUARD, MISMATCH, "canaries", "deadline", "environment", "observed", "reembed", "sureline"}
+    {
+        GUARD,
+        MISMATCH,
+        "canaries",
+        "deadline",
+        "environment",
+        "observed",
+        "policy",
+        "reembed",
+        "sureline",
+    }
 )
 """Names under which sureline itself acts: what stands under one of them is read as its own."""
 

@@ -15,6 +15,7 @@ from sureline.core.values.groups import Groups
 from sureline.core.values.inbound import InboundSource
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
+from sureline.core.values.retention import RetentionPolicy
 from sureline.core.values.review import ReviewRules
 
 
@@ -191,6 +192,7 @@ class SlicePolicy:
     review: ReviewRules = field(default_factory=ReviewRules)
     attention: AttentionShares = field(default_factory=AttentionShares)
     certify_missed_errors: bool = False
+    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
