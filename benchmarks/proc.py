@@ -29,7 +29,7 @@ def look_at(pid: int) -> Held:
     return Held(
         at=time.monotonic(),
         resident=int((place / "statm").read_text().split()[1]) * _PAGE,
-        files=len(os.listdir(place / "fd")),
+        files=len([*(place / "fd").iterdir()]),
         threads=int(fields[17]),
         processor=(int(fields[11]) + int(fields[12])) / _TICK,
     )

@@ -17,6 +17,8 @@ class Sink:
         """How often each event came."""
         self.contents: dict[str, set[str]] = {}
         """What each event said, without its moment; more than one would be a fault."""
+        self._decisions: dict[str, str] = {}
+        self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
@@ -47,8 +49,23 @@ class Sink:
 
         return Handler
 
+    def by_decision(self) -> dict[str, set[str]]:
+        """Return the ids of the events that came of each decision."""
+        found: dict[str, set[str]] = {}
+        with self._lock:
+            for event, decision in self._decisions.items():
+                found.setdefault(decision, set()).add(event)
+        return found
+
+    def decisions(self) -> set[str]:
+        """Return the decisions of which something came."""
+        with self._lock:
+            return set(self._decisions.values())
+
     def take(self, said: dict[str, Any]) -> None:
         """Count one event."""
-        self.events[said["id"]] += 1
         content = json.dumps([said["type"], said["data"]], sort_keys=True)
-        self.contents.setdefault(said["id"], set()).add(content)
+        with self._lock:
+            self.events[said["id"]] += 1
+            self._decisions[said["id"]] = said["data"]["decision_id"]
+            self.contents.setdefault(said["id"], set()).add(content)

@@ -47,7 +47,7 @@ OBJECT = 56
 EVERY = 2.0
 STRETCHES = 20
 TO_PEOPLE = 25
-"""One of so many outputs is sent to people."""
+"""One of so many outputs goes to people, and is compared with past ones."""
 POLICY = """\
 version: 1
 notifications:
@@ -58,12 +58,17 @@ notifications:
 slices:
   invoices:
     mode: route
-    weights: {{verification: 0.9, history: 0.1}}
-    history: {{window: 200}}
+    weights: {{verification: 1}}
     output:
       json_schema: {{type: object, required: [vendor, total, currency]}}
     grounding: {{fields: [vendor]}}
     hypothesis: {{auto: 0.5, allow_uncertified: true, starts: "{today}"}}
+  letters:
+    mode: route
+    weights: {{verification: 0.5, history: 0.5}}
+    history: {{window: 500}}
+    output:
+      json_schema: {{type: object, required: [vendor, total, currency]}}
     review: {{undo_seconds: 1, honeypots: 0, double_review: 0}}
 """
 
@@ -108,8 +113,10 @@ class Soaked:
 
 
 def proposal(number: int) -> dict[str, Any]:
-    """Return an invoice; one of 25 goes to people."""
-    return {**invoice(number), "force_human": number % TO_PEOPLE == 0}
+    """Return an invoice; one of 25 goes to people, in a slice that looks for similar cases."""
+    if number % TO_PEOPLE:
+        return invoice(number)
+    return {**invoice(number), "slice_key": "letters", "force_human": True}
 
 
 def trend(looks: Sequence[Look], per_second: float) -> Trend:
