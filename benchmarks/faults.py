@@ -300,8 +300,8 @@ def main() -> None:
     table = Section(
         title="Killed at random moments",
         note=f"SIGKILL within {LONGEST / 2:g} s of load each; two gates with {CALLERS} callers, "
-        f"one of {TO_PEOPLE} outputs judged by a person, a worker that tells a webhook. Every count "
-        "but `again` that has a fault in its name must be 0: `lost`, `twice`, `untold`, "
+        f"one of {TO_PEOPLE} outputs judged by a person, a worker that tells a webhook. Every "
+        "count with a fault in its name must be 0: `lost`, `twice`, `untold`, "
         "`differing`. `again` counts events that were told more than once, under the same id.",
         heading=("store", "rounds", *FIELDS, "verify"),
         rows=tuple(row(kind, found) for kind, found in results.items()),
