@@ -91,6 +91,9 @@ COMMANDS = {
     "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),
     "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
     "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
+    "worker": Entry(
+        "sureline.cli.worker:worker", "Run jobs, deadlines and deliveries without a server."
+    ),
 }
 
 

@@ -33,7 +33,7 @@ def list_(
         print_json({"jobs": found})
         return
     print_table(
-        "Jobs (`sureline serve` runs them)",
+        "Jobs (`sureline serve` or `sureline worker` runs them)",
         ("job", "every", "last run (UTC)", "next (UTC)", "result"),
         [
             (one["name"], one["every"], _short(one["finished_at"]), _short(one["due_at"]), said)

@@ -12,13 +12,11 @@ import typer
 from sureline.application.company_sign_in import CompanySignIn
 from sureline.application.ports.keys import Role
 from sureline.bootstrap import (
-    JobThread,
     Services,
-    delivery_thread,
     environment_plugins,
     open_services,
     policy_thread,
-    sweep_thread,
+    working,
 )
 from sureline.cli.log_options import LogFormatOption, LogLevelOption
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
@@ -53,6 +51,9 @@ def serve(
     A change of the policy file, or of a file that it names, is checked, proposed and told of; it
     holds once somebody activates it.
 
+    On PostgreSQL the jobs and the telling are done by a worker inside this process. Where
+    `sureline worker` runs elsewhere, give --no-jobs --no-deliver; deadlines are kept all the same.
+
     The first start prints an admin key, this once. See docs/reference/http.md.
     """
     from sureline.web.app import create_app
@@ -81,10 +82,8 @@ def serve(
             note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr(log_format, log_level)
             with (
-                JobThread(services.jobs) if jobs else nullcontext(),
+                working(services, jobs=jobs, deliver=deliver),
                 policy_thread(services, policy, note) if policy else nullcontext(),
-                sweep_thread(services),
-                delivery_thread(services) if deliver else nullcontext(),
             ):
                 HttpServer(create_app(services, settings=settings)).run(sockets=[listener])
     finally:

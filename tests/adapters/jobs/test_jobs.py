@@ -1,69 +1,20 @@
-"""Periodic jobs run at their times, once for all processes, and survive what goes wrong."""
+"""Periodic jobs run at their times, once for all processes, and survive what goes wrong.
+
+The same holds on a file, on PostgreSQL, and where the job server's workers run them.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
-from sureline.adapters.jobs.embedded import EmbeddedJobs
 from sureline.adapters.jobs.thread import JobThread
-from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.jobs import Job, JobState
 from sureline.errors import InvalidInput, NotFound, Refused, StoreBusy
-from sureline.testing import FixedClock
-
-MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
-
-
-class Chore:
-    """A job that counts its runs, and raises what it is told to."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-        self.wrong: Exception | None = None
-
-    async def __call__(self) -> str:
-        self.runs += 1
-        if self.wrong is not None:
-            raise self.wrong
-        return f"run {self.runs}"
-
-
-class Place:
-    """A store on a file with a chore, and processes that look after it."""
-
-    def __init__(self, path: Path) -> None:
-        self.url = f"sqlite:///{path}"
-        self.clock = FixedClock()
-        self.chore = Chore()
-        self.stores: list[Store] = []
-
-    def process(self, owner: str = "a", workspace: str = "default") -> EmbeddedJobs:
-        store = open_store(self.url)
-        self.stores.append(store)
-        return EmbeddedJobs(
-            store=store.jobs,
-            jobs=[Job(name="chore", about="Do it.", interval=HOUR, run=self.chore)],
-            clock=self.clock,
-            owner=owner,
-            workspace=workspace,
-            lease=HOUR / 2,
-            first_retry=MINUTE,
-        )
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> object:
-    """Make an empty place and let go of it."""
-    made = Place(tmp_path / "store.db")
-    yield made
-    for store in made.stores:
-        store.close()
+from tests.adapters.jobs.conftest import HOUR, MINUTE, Place
 
 
 async def test_a_job_runs_at_its_interval(place: Place) -> None:
@@ -97,9 +48,7 @@ async def test_processes_on_one_store_run_a_job_once(place: Place) -> None:
             await other.run("chore")
         return "done"
 
-    jobs = place.process("a")
-    slow = Job(name="chore", about="Do it.", interval=HOUR, run=meanwhile)
-    object.__setattr__(jobs, "jobs", [slow])
+    jobs = place.process("a", work=meanwhile)
     assert [one.message for one in await jobs.run_due()] == ["done"]
     assert place.chore.runs == 0
 
@@ -112,7 +61,7 @@ async def test_workspaces_do_not_share_jobs(place: Place) -> None:
 
 async def test_whoever_dies_does_not_keep_a_job(place: Place) -> None:
     """A lease runs out, and somebody else does the job: late rather than never."""
-    dead = place.process("dead")
+    dead = place.embedded("dead")
     wanted = JobState(
         name="chore",
         due_at=place.clock.now(),
@@ -130,7 +79,7 @@ async def test_whoever_dies_does_not_keep_a_job(place: Place) -> None:
     ("wrong", "message"),
     [
         pytest.param(InvalidInput("no policy is active"), "no policy is active", id="ours"),
-        pytest.param(KeyError("a customer's name"), "KeyError at test_embedded_jobs.py:", id="not"),
+        pytest.param(KeyError("a customer's name"), "KeyError at conftest.py:", id="not"),
     ],
 )
 async def test_a_failure_is_kept_and_tried_again_later(
@@ -165,8 +114,7 @@ async def test_backing_off_ends_at_the_interval(place: Place) -> None:
 
 async def test_a_job_that_looks_often_may_back_off_for_longer(place: Place) -> None:
     """After failures in a row it is left alone for its own longest time."""
-    jobs = place.process()
-    jobs = replace(jobs, jobs=[replace(jobs.jobs[0], longest_retry=5 * HOUR)])
+    jobs = place.process(longest_retry=5 * HOUR)
     place.chore.wrong = ValueError()
     for _ in range(40):
         state = await jobs.run("chore")
@@ -187,6 +135,52 @@ async def test_a_clock_that_was_wrong_does_not_stop_a_job(place: Place) -> None:
     assert len(await jobs.run_due()) == 1
 
 
+async def test_whoever_was_too_slow_has_no_say(place: Place) -> None:
+    """A run that outlasts its lease is taken over, and its end changes nothing then (O23)."""
+    other = place.embedded("b")
+
+    async def too_long() -> str:
+        place.clock.advance(HOUR / 2)
+        assert await other.run_if_due("chore") is not None
+        return "late"
+
+    assert await place.process("a", work=too_long).run_due() == []
+    ((_, kept),) = await other.states()
+    assert kept is not None
+    assert (kept.owner, kept.message) == ("b", "run 1")
+
+
+async def test_by_hand_a_lost_lease_is_said(place: Place) -> None:
+    """Whoever waits for the result learns that it is not kept."""
+    other = place.embedded("b")
+
+    async def too_long() -> str:
+        place.clock.advance(HOUR / 2)
+        await other.run("chore")
+        return "late"
+
+    with pytest.raises(Refused, match="another process runs it again"):
+        await place.process("a", work=too_long).run("chore")
+
+
+async def test_one_owner_cannot_end_its_own_later_run(place: Place) -> None:
+    """A claim is known by its moment too: the same process may have begun anew."""
+    jobs = place.embedded("a")
+    begun = place.clock.now()
+    wanted = JobState(
+        name="chore", due_at=begun, owner="a", started_at=begun, leased_until=begun + HOUR / 2
+    )
+    assert await jobs.store.claim("default", wanted, latest=begun) is not None
+    place.clock.advance(HOUR / 2)
+    assert await jobs.run_if_due("chore") is not None
+    assert not await jobs.store.finish("default", wanted)
+
+
+async def test_a_job_of_another_version_is_left_alone(place: Place) -> None:
+    """A worker that does not know a job does not touch it."""
+    assert await place.process().run_if_due("invented later") is None
+
+
 async def test_an_unknown_job_is_named(place: Place) -> None:
     """The answer lists the jobs that there are."""
     with pytest.raises(NotFound, match="there are: chore"):
@@ -195,6 +189,9 @@ async def test_an_unknown_job_is_named(place: Place) -> None:
 
 class _Busy:
     async def run_due(self) -> Sequence[JobState]:
+        raise StoreBusy
+
+    async def run_if_due(self, name: str) -> JobState | None:
         raise StoreBusy
 
     async def run(self, name: str) -> JobState:
@@ -213,6 +210,6 @@ def test_a_store_that_is_busy_does_not_end_the_thread(caplog: pytest.LogCaptureF
 
 def test_the_thread_looks_at_once_and_ends_when_told(place: Place) -> None:
     """A server that starts does what was missed, and leaving it stops the thread."""
-    with JobThread(place.process(), tick=3600):
+    with JobThread(place.embedded("a"), tick=3600):
         pass
     assert place.chore.runs == 1

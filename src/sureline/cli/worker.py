@@ -1,0 +1,84 @@
+"""`sureline worker`: do what is done without being asked, without answering over HTTP."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from sureline.bootstrap import environment_plugins, open_services, working
+from sureline.cli.log_options import LogFormatOption, LogLevelOption
+from sureline.cli.options import StoreOption, WorkspaceOption
+from sureline.cli.output import note
+from sureline.cli.session import warn_if_forgetful
+from sureline.web.log_format import LogFormat, LogLevel
+
+
+def worker(
+    concurrency: Annotated[
+        int,
+        typer.Option(
+            "--concurrency",
+            min=1,
+            max=64,
+            help="How many things to do at once, on PostgreSQL; on a file one after the other.",
+        ),
+    ] = 4,
+    log_format: LogFormatOption = LogFormat.TEXT,
+    log_level: LogLevelOption = LogLevel.WARNING,
+    store: StoreOption = None,
+    workspace: WorkspaceOption = "default",
+) -> None:
+    """Run the periodic jobs, keep deadlines and tell the channels, until told to stop.
+
+    On PostgreSQL any number of workers share the work, on any machines; one that dies is noticed
+    within seconds, and another goes on. Give servers --no-jobs --no-deliver then. On a file it is
+    what `sureline serve` does beside answering.
+
+    SIGTERM or Ctrl-C ends it once what is under way is finished (exit code 0); the same signal
+    again ends it at once. While the database is away it waits. See docs/howto/run-workers.md.
+    """
+    from sureline.web.log_format import log_to_stderr
+
+    services = open_services(store, workspace=workspace, plugins=environment_plugins())
+    warn_if_forgetful(services)
+    try:
+        log_to_stderr(log_format, log_level)
+        with _told_to_stop() as stop:
+            with working(services, jobs=True, deliver=True, concurrency=concurrency):
+                shared = f", {concurrency} at once" if services.store.on_postgres else ""
+                note(
+                    f"working on {services.store.database.where}, workspace {workspace}: periodic "
+                    f"jobs, deadlines, telling the channels{shared}"
+                )
+                stop.wait()
+                note("stopping: what is under way is finished first")
+            note("stopped")
+    finally:
+        services.close()
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[threading.Event]:
+    """Return what is set by the first SIGTERM or SIGINT; the second does what it does usually."""
+    stop = threading.Event()
+    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def put_back() -> None:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+    def told(*_: object) -> None:
+        put_back()
+        stop.set()
+
+    for number in usual:
+        signal.signal(number, told)
+    try:
+        yield stop
+    finally:
+        put_back()
