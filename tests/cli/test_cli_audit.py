@@ -287,8 +287,11 @@ def test_jobs_are_listed_and_run_by_hand(started: Run) -> None:
         ("watch", None),
         ("recalibrate", None),
         ("canaries", None),
+        ("retention", None),
+        ("verify", None),
     ]
     assert "all calm in 1 slices" in started("jobs", "run", "watch").stdout
+    assert "the ledger holds" in started("jobs", "run", "verify").stdout
     assert json.loads(started("jobs", "run", "recalibrate", "--json").stdout)["ok"] is True
     assert "is proposed" in started("jobs", "list").stdout
     unknown = started("jobs", "run", "wash")

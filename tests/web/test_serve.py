@@ -109,7 +109,7 @@ def test_stopping_finishes_and_leaves_no_payload_in_the_log(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("more", "ran"),
-    [([], ["canaries", "recalibrate", "retention", "watch"]), (["--no-jobs"], [])],
+    [([], ["canaries", "recalibrate", "retention", "verify", "watch"]), (["--no-jobs"], [])],
     ids=["jobs", "none"],
 )
 def test_jobs_run_beside_the_server(tmp_path: Path, more: list[str], ran: list[str]) -> None:

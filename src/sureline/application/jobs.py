@@ -11,6 +11,7 @@ from sureline.application.canary_history import why
 from sureline.application.ports.jobs import Job
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.retention import Keeper, retention_job
+from sureline.application.verify_ledger import LedgerWatch, verify_job
 from sureline.application.watch import Watcher
 from sureline.core.opinions.canary_run import CanaryOutcome, CanaryRun
 from sureline.errors import InvalidInput, ModelFailed
@@ -18,7 +19,7 @@ from sureline.errors import InvalidInput, ModelFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
-    """When jobs run: `watch`, `recalibrate`, `canaries`, `retention`: times between two runs.
+    """When jobs run: `watch`, `recalibrate` and so on are the times between two runs.
 
     Canaries are looked at that often, and run where they are due: monthly and at every change. A
     look costs little, and whoever changed deductions that must pass waits for it. A process that
@@ -32,6 +33,7 @@ class JobSettings:
     canaries: timedelta = timedelta(minutes=10)
     canaries_retry: timedelta = timedelta(days=1)
     retention: timedelta = timedelta(days=1)
+    verify: timedelta = timedelta(days=1)
     lease: timedelta = timedelta(hours=1)
     first_retry: timedelta = timedelta(minutes=1)
 
@@ -46,6 +48,7 @@ def scheduled_jobs(
     recalibrator: Recalibrator,
     canaries: Canaries,
     keeper: Keeper,
+    ledger: LedgerWatch,
     settings: JobSettings,
 ) -> tuple[Job, ...]:
     """Return the jobs of one workspace; none of them changes a threshold."""
@@ -90,6 +93,8 @@ def scheduled_jobs(
             longest_retry=settings.canaries_retry,
         ),
         retention_job(keeper, settings.retention),
+        # The last one, for it may take long, and where one loop runs them others wait.
+        verify_job(ledger, settings.verify),
     )
 
 

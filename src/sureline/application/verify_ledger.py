@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from sureline.application.ports.clock import Clock
+from sureline.application.ports.jobs import Job
 from sureline.application.ports.verifications import Extent, Verification, Verifications
 from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport
@@ -74,6 +76,20 @@ class LedgerWatch:
         log = logger.info if done.ok else logger.error
         log("%s (%s; head %s)", done.said, extent, report.head)
         return done
+
+
+def verify_job(ledger: LedgerWatch, interval: timedelta) -> Job:
+    """Return the job that verifies all of it; what it finds is no failure of the job."""
+
+    async def verify() -> str:
+        return (await ledger.whole()).said
+
+    return Job(
+        name="verify",
+        about="Verify the whole ledger, and tell where it does not hold.",
+        interval=interval,
+        run=verify,
+    )
 
 
 def verified_words(report: ChainReport) -> str:

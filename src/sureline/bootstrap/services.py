@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from sureline.adapters.jobs.embedded import EmbeddedJobs
 from sureline.adapters.search.check import CheckReport
@@ -50,10 +51,8 @@ from sureline.bootstrap.erasing import keeper
 from sureline.bootstrap.histories import check_cases, embedding_models
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.sources import check_sources
+from sureline.bootstrap.verifying import ledger_watch
 from sureline.config import variable
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,12 +179,8 @@ class Services:
     @property
     def answer_first(self) -> AnswerFirst:
         """Return what takes answers that are given before the output is shown."""
-        return AnswerFirst(
-            planted=self.store.planted,
-            reviews=self.store.reviews,
-            clock=self.clock,
-            workspace=self.workspace,
-        )
+        planted, reviews, clock = self.store.planted, self.store.reviews, self.clock
+        return AnswerFirst(planted=planted, reviews=reviews, clock=clock, workspace=self.workspace)
 
     @property
     def inbox(self) -> Inbox:
@@ -240,10 +235,12 @@ class Services:
 
     def jobs_as(self, owner: str) -> EmbeddedJobs:
         """Return what runs the periodic jobs and claims them as `owner`."""
-        when = self.plugins.jobs
+        when, kept = self.plugins.jobs, keeper(self)
+        ledger = ledger_watch(self.store, self.clock, self.workspace)
+        jobs = scheduled_jobs(self.watcher, self.recalibrator, self.canaries, kept, ledger, when)
         return EmbeddedJobs(
             store=self.store.jobs,
-            jobs=scheduled_jobs(self.watcher, self.recalibrator, self.canaries, keeper(self), when),
+            jobs=jobs,
             clock=self.clock,
             owner=owner,
             workspace=self.workspace,
