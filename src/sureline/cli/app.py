@@ -82,18 +82,21 @@ COMMANDS = {
     "reembed": Entry(
         "sureline.cli.reembed:reembed", "Embed past decisions anew after a change of embedder."
     ),
+    "cases": Entry(
+        "sureline.cli.cases:cases_app", "See how similar past cases are searched; build indexes."
+    ),
     "ledger": Entry(
         "sureline.cli.ledger:ledger_app", "Verify, export and erase what was recorded."
     ),
-    "store": Entry("sureline.cli.store:store_app", "Copy a store to another, and upgrade it."),
+    "store": Entry("sureline.cli.store:store_app", "Back up, restore, copy and upgrade a store."),
     "keys": Entry("sureline.cli.keys:keys_app", "Make and revoke the server's API keys."),
     "serve": Entry("sureline.cli.serve:serve", "Answer over HTTP."),
-    "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),
-    "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
-    "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
     "worker": Entry(
         "sureline.cli.worker:worker", "Run jobs, deadlines and deliveries without a server."
     ),
+    "outbox": Entry("sureline.cli.outbox:outbox_app", "Show what was told, and tell it again."),
+    "jobs": Entry("sureline.cli.jobs:jobs_app", "Show and run what is done periodically."),
+    "demo": Entry("sureline.cli.demo:demo", "See the whole path on bundled receipts."),
 }
 
 

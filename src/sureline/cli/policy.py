@@ -23,6 +23,7 @@ from sureline.application.policy_diff import (
 from sureline.application.policy_report import SliceReport, policy_report
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.bootstrap import Services, load_policy, provider_warnings
+from sureline.bootstrap.past_cases import past_cases_of
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.policy_accept import accept
@@ -153,7 +154,7 @@ def activate(
         embedded = () if before is None else newly_embedded(before, after)
         unproven = warnings_of(await services.canaries.standings())
         unknown = provider_warnings(after, services.plugins)
-        return after, (*embedded, *unknown, *unproven)
+        return after, (*embedded, *past_cases_of(services).notes(after), *unknown, *unproven)
 
     policy, changed = on_store(work, store=store, workspace=workspace, create=True, by=named)
     _note_all(changed)

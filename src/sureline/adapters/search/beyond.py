@@ -40,6 +40,7 @@ class BeyondWindow:
         self.memory = memory
         self._stored = stored
         self._why = why
+        self._is_told = False
         self._keeping_up: asyncio.Task[None] | None = None
 
     async def refresh(self) -> int:
@@ -60,8 +61,7 @@ class BeyondWindow:
         has_all = self.memory.has_all(workspace, slice_key, window)
         if has_all or self._stored is None:
             found = await self.memory.search(**scope, vector=vector, k=k, window=window)
-            why = None if has_all else self._why
-            return found if why is None else replace(found, searched=Searched(older=why))
+            return found if has_all else self._cut_short(found, window)
         self.memory.check(vector, k, window)
         found = await self._in_database(self._stored, scope, vector, k, window)
         if found.neighbours and found.spread is None:
@@ -94,6 +94,21 @@ class BeyondWindow:
             if is_settled:
                 return found
             wanted *= _GROWTH
+
+    def _cut_short(self, found: Neighbourhood, window: int) -> Neighbourhood:
+        """Say with the answer, and once in the log, that older cases were not searched."""
+        if self._why is None:
+            return found
+        if not self._is_told:
+            self._is_told = True
+            logger.warning(
+                "a policy's window has %d cases, but only the latest %d are in memory, and the "
+                "store cannot search the others (%s)",
+                window,
+                self.memory.most,
+                self._why,
+            )
+        return replace(found, searched=Searched(older=self._why))
 
     def _keep_up(self, stored: StoredCases) -> None:
         """Let the database take in what is new meanwhile, so that no search has to wait long."""

@@ -7,12 +7,15 @@ verdict of each case with its vector of unit length, or without one if it cannot
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sureline.adapters.storage.statement import Statement
+
+if TYPE_CHECKING:
+    from sureline.adapters.storage.postgres_driver import Connection
 
 EF = 200
 """How many candidates a search by HNSW keeps."""
@@ -115,3 +118,19 @@ BY_ALL = (
 """The query for the best of all cases; parameters: vector, scope, mark, count, scope."""
 
 Row = tuple[Any, ...]
+
+
+def set_to_search(connection: Connection) -> None:
+    """Set what searching needs, whatever the server's defaults and its statistics are.
+
+    The extension's settings are known once it is loaded. Without sorting, the only way to the
+    nearest is the index, where there is one; what has to be sorted is sorted anyway. Compiling a
+    query takes longer than running it.
+    """
+    connection.execute("SELECT '[1]'::vector")
+    connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, false), "
+        "set_config('hnsw.iterative_scan', 'strict_order', false), "
+        "set_config('enable_sort', 'off', false), set_config('jit', 'off', false)",
+        (str(EF),),
+    )

@@ -13,7 +13,13 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from sureline.adapters.storage.case_vector_rows import CURSOR, EF, IS_THERE
+from sureline.adapters.storage.case_vector_rows import (
+    CURSOR,
+    EXACT_BELOW,
+    IS_THERE,
+    MAKE,
+    set_to_search,
+)
 from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
 from sureline.adapters.storage.case_vectors_look import (
     CaseQuery,
@@ -105,15 +111,10 @@ class CaseConnections:
 
     def _connect(self) -> Connection:
         connection = self._database.connect()
-        # The extension's settings are known once it is loaded. What is not answered in time is
-        # ended by the server: nobody waits for it any more.
-        connection.execute("SELECT '[1]'::vector")
-        connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, false), "
-            "set_config('hnsw.iterative_scan', 'strict_order', false), "
-            "set_config('statement_timeout', %s, false)",
-            (str(EF), str(round(self._seconds * 1000))),
-        )
+        set_to_search(connection)
+        # What is not answered in time is ended by the server: nobody waits for it any more.
+        milliseconds = str(round(self._seconds * 1000))
+        connection.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
         return connection
 
     def _started(self) -> ThreadPoolExecutor:
@@ -136,11 +137,19 @@ class CaseConnections:
 class PostgresCaseVectors:
     """The table of past cases, where the server has the extension that it needs.
 
-    `seconds` is how long a search may take.
+    `seconds` is how long a search may take; windows of fewer than `exact_below` cases are searched
+    without an index.
     """
 
-    def __init__(self, database: PostgresDatabase, *, seconds: float = SEARCH_SECONDS) -> None:
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        *,
+        seconds: float = SEARCH_SECONDS,
+        exact_below: int = EXACT_BELOW,
+    ) -> None:
         self.database = database
+        self.exact_below = exact_below
         self.seconds = seconds
         self._connections = CaseConnections(database, seconds)
         self._is_there = False
@@ -151,6 +160,13 @@ class PostgresCaseVectors:
         if not self._is_there:
             self._is_there = bool(self.database.fetch(IS_THERE)[0][0])
         return self._is_there
+
+    async def make(self) -> str | None:
+        """Make the table if it is not there; return what the server says against it."""
+        if self.is_there:
+            return None
+        found = await self.database.write(lambda transaction: transaction.first(MAKE))
+        return None if found is None else found[0]
 
     def of_model(self, model_id: str, dimension: int) -> ModelCaseVectors:
         """Return the cases of one embedding model."""
@@ -182,7 +198,6 @@ class ModelCaseVectors:
         wanted: int,
         window: int,
         until: int,
-        exactly: bool = False,
     ) -> BestCases:
         """Return the `wanted` best of the latest `window` cases, of verdicts up to `until`."""
         model_id, dimension = self._model
@@ -194,7 +209,7 @@ class ModelCaseVectors:
             vector=vector,
             wanted=wanted,
             window=window,
-            exactly=exactly,
+            exact_below=self._table.exact_below,
         )
         try:
             async with asyncio.timeout(self._table.seconds):

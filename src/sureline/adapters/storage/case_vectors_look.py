@@ -47,7 +47,10 @@ _UNUSABLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CaseQuery:
-    """A search among the latest `window` cases of one slice; `exactly` leaves the index aside."""
+    """A search among the latest `window` cases of one slice.
+
+    With fewer than `exact_below` of them they are all compared, whatever indexes there are.
+    """
 
     workspace: str
     slice_key: str
@@ -56,7 +59,7 @@ class CaseQuery:
     vector: NDArray[np.float32]
     wanted: int
     window: int
-    exactly: bool = False
+    exact_below: int = EXACT_BELOW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +113,7 @@ def look(connection: Connection, query: CaseQuery, found: Standing, edge: Edge) 
     """Return the best cases of a slice that has some."""
     assert found.scope is not None
     takes_index = (
-        not query.exactly
-        and edge.cases >= EXACT_BELOW
-        and query.wanted <= MOST_BY_INDEX
-        and found.is_measured
+        edge.cases >= query.exact_below and query.wanted <= MOST_BY_INDEX and found.is_measured
     )
     if takes_index:
         searched = Searched(how="hnsw", ef=EF, recall=found.recall, recall_low=found.recall_low)
