@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from tests.cli.conftest import Run, proposal
 from tests.postgres import Postgres
 from tests.postgres import postgres as postgres
@@ -41,5 +42,13 @@ def test_bad_addresses_are_refused(run: Run, empty_store: None) -> None:
 def test_upgrading_says_what_was_upgraded(run: Run, empty_store: None) -> None:
     """A store of this version is left as it is; one that is not there is not made."""
     done = run("store", "upgrade", "sqlite:///sureline.db", "--json")
-    assert json.loads(done.stdout) == {"store": "sureline.db", "upgraded": True}
+    assert json.loads(done.stdout) == {
+        "store": "sureline.db",
+        "before": SCHEMA_REVISION,
+        "after": SCHEMA_REVISION,
+        "upgraded": False,
+    }
+    shown = run("store", "upgrade", "sqlite:///sureline.db").stdout
+    assert "sureline.db has this version's tables" in shown
+    assert "nothing to do" in shown
     assert run("store", "upgrade", "sqlite:///none.db").exit_code == 3

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sureline.adapters.storage.copy_store import CopyReport as CopyReport
 from sureline.adapters.storage.copy_store import Progress, copy_store
+from sureline.adapters.storage.revisions import stored_revision
 from sureline.adapters.storage.store import Store, open_store
 from sureline.errors import InvalidInput
 
@@ -26,15 +29,25 @@ async def copy_between(source_url: str, target_url: str, *, progress: Progress) 
         source.close()
 
 
-def upgrade_store(url: str) -> str:
-    """Bring a store to this version's tables, and return what it is called. Raises StoreError."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradeReport:
+    """What a store is called, and the revisions of its tables before and after."""
+
+    store: str
+    before: str | None
+    after: str | None
+
+
+def upgrade_store(url: str) -> UpgradeReport:
+    """Bring a store to this version's tables, and tell what that changed. Raises StoreError."""
+    before = stored_revision(url)
     store = open_store(url, create=False)
     try:
         if store.on_postgres:
             _upgrade_job_tables(store)
     finally:
         store.close()
-    return store.database.where
+    return UpgradeReport(store=store.database.where, before=before, after=stored_revision(url))
 
 
 def _upgrade_job_tables(store: Store) -> None:

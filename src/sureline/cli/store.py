@@ -1,4 +1,4 @@
-"""`sureline store`: move to another store, and bring one to this version's tables."""
+"""`sureline store`: back a store up, move to another, bring one to this version's tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import Annotated
 import typer
 
 from sureline.bootstrap.copying import CopyReport, copy_between, upgrade_store
+from sureline.cli.backup import backup, restored, try_backup
 from sureline.cli.options import JsonOption
 from sureline.cli.output import print_json, print_table, progress, say
 
 store_app = typer.Typer(
-    help="Copy a store to another, and upgrade it.", no_args_is_help=True, add_completion=False
+    help="Back a store up, try backups, copy it to another, upgrade it.",
+    no_args_is_help=True,
+    add_completion=False,
 )
+store_app.command("backup")(backup)
+store_app.command("drill")(try_backup)
+store_app.command("restored")(restored)
 
 StoreArgument = Annotated[
     str, typer.Argument(help="Such as sqlite:///sureline.db or postgresql://host/database.")
@@ -50,8 +56,12 @@ def _show(found: CopyReport) -> None:
 @store_app.command("upgrade")
 def upgrade(store: StoreArgument, as_json: JsonOption = False) -> None:
     """Bring a store to this version's tables now, before the processes that use it start."""
-    where = upgrade_store(store)
+    found = upgrade_store(store)
+    upgraded = found.before != found.after
     if as_json:
-        print_json({"store": where, "upgraded": True})
-        return
-    say(f"{where} has this version's tables")
+        print_json({**asdict(found), "upgraded": upgraded})
+    elif upgraded:
+        said = f"upgraded from schema {found.before} to {found.after}"
+        say(f"{found.store} has this version's tables: {said}")
+    else:
+        say(f"{found.store} has this version's tables: schema {found.after}, nothing to do")

@@ -22,8 +22,8 @@ def known_revisions() -> set[str]:
     return {script.revision for script in ScriptDirectory(_MIGRATIONS).walk_revisions()}
 
 
-def migrate(migrating: Connection) -> None:
-    """Upgrade to the newest revision inside the transaction that is open on this connection."""
+def migrate(migrating: Connection, *, to: str = "head") -> None:
+    """Upgrade to a revision inside the transaction that is open on this connection."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory
@@ -32,7 +32,7 @@ def migrate(migrating: Connection) -> None:
     with EnvironmentContext(
         Config(),
         scripts,
-        fn=lambda revision, _: scripts._upgrade_revs("head", revision),
+        fn=lambda revision, _: scripts._upgrade_revs(to, revision),
     ) as environment:
         environment.configure(connection=migrating, render_as_batch=True)
         environment.run_migrations()
