@@ -24,6 +24,7 @@ def model_client_of(plugins: Plugins) -> ModelClient:
     if client is None:
         client = own = PydanticAIClient(plugins.limits, plugins.clock)
         plugins.forgetting.append(own.forget)
+        plugins.resting.append(own.resting)
     return client if plugins.tracer is UNTRACED else TracedModels(client, plugins.tracer)
 
 

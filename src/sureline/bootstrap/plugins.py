@@ -48,6 +48,10 @@ class Plugins:
         default_factory=list, init=False, repr=False, compare=False
     )
     """What empties memories of this process that may quote a payload, after an erasure."""
+    resting: list[Callable[[], Mapping[str, bool]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+    """What tells of models whether they are left alone after faults."""
 
     def forget(self) -> None:
         """Empty what is kept in memory and may quote a payload."""

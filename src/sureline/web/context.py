@@ -89,6 +89,7 @@ class ServerContext:
             metrics=Metrics(),
             closing=asyncio.Event(),
         )
+        context.metrics.store.figures = services.store.database.figures
         context.metrics.deciding.set_function(lambda: context.deciding.taken)
         context.metrics.waiting.set_function(lambda: context.waiting.taken)
         return context

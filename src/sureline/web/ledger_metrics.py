@@ -26,6 +26,11 @@ class LedgerMetrics:
             registry=registry,
         )
 
+    def clear(self) -> None:
+        """Show nothing."""
+        self._at.clear()
+        self._holds.clear()
+
     def show(self, latest: Sequence[Verification]) -> None:
         """Take over what is remembered; an extent that was never verified has no series."""
         for one in latest:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from sureline.core.values.decision import Decision
 from sureline.web.ledger_metrics import LedgerMetrics
+from sureline.web.operation_metrics import OperationMetrics
 from sureline.web.opinion_metrics import OpinionMetrics
 from sureline.web.queue_metrics import QueueMetrics
+from sureline.web.store_metrics import StoreMetrics
 
 UNKNOWN_PATH = "other"
 """The path of requests to no known address, so that a scanner adds no labels."""
@@ -61,6 +63,8 @@ class Metrics:
         )
         self._opinions, self.queue = OpinionMetrics(self.registry), QueueMetrics(self.registry)
         self.ledger = LedgerMetrics(self.registry)
+        self.store, self.operations = StoreMetrics(self.registry), OperationMetrics(self.registry)
+        ProcessCollector(registry=self.registry)
         self._known_requests: dict[tuple[str, str, int], Counter] = {}
         self._known_decisions: dict[tuple[str, str], Counter] = {}
 
@@ -87,6 +91,12 @@ class Metrics:
     def count_replay(self) -> None:
         """Count a decision that was sent again."""
         self._replays.inc()
+
+    def unreadable(self) -> None:
+        """Show nothing of what the store knew when it could still be read."""
+        self.queue.clear()
+        self.ledger.clear()
+        self.operations.unreadable()
 
     def text(self) -> bytes:
         """Return everything in Prometheus' text format."""

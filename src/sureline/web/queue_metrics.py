@@ -41,10 +41,14 @@ class QueueMetrics:
             self._seconds,
         )
 
-    def show(self, report: QueueReport) -> None:
-        """Take over a report; a slice that has left the policy is not shown any more."""
+    def clear(self) -> None:
+        """Show nothing."""
         for gauge in self._gauges:
             gauge.clear()
+
+    def show(self, report: QueueReport) -> None:
+        """Take over a report; a slice that has left the policy is not shown any more."""
+        self.clear()
         for row in report.slices:
             if row.is_current:
                 self._set(row)

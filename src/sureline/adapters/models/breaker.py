@@ -26,6 +26,11 @@ class Breaker:
         self._until = 0.0
         self._probing = False
 
+    @property
+    def rests(self) -> bool:
+        """Tell whether the model is out, and left alone or tried with one call."""
+        return self._faults >= self._limit
+
     def check(self) -> None:
         """Raise ModelFailed (`resting`) if the model is left alone now."""
         with self._lock:

@@ -75,6 +75,11 @@ class PydanticAIClient:
         reply, joined = await place.flights.share(key, call)
         return as_kept(reply) if joined else reply
 
+    def resting(self) -> dict[str, bool]:
+        """Tell of each model that was asked whether it is left alone now."""
+        with self._lock:
+            return {model: one.rests for model, one in self._breakers.items()}
+
     async def aclose(self) -> None:
         """Close the connections of the running loop; those of others close when they end."""
         with self._lock:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.clock import Clock
+from sureline.application.ports.store_figures import StoreFigures
 
 T = TypeVar("T")
 
@@ -61,6 +62,9 @@ class Database(Protocol):
 
     def log_bytes(self) -> int:
         """Return the size of the log that a foreign reader may keep growing."""
+
+    def figures(self) -> StoreFigures:
+        """Return what this process's use of the database comes to."""
 
     def close(self) -> None:
         """Write what was handed in and let go; a second time does nothing."""

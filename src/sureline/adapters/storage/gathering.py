@@ -80,6 +80,11 @@ class Gathering:
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def waiting(self) -> int:
+        """Return how many jobs wait for the batch that is being done."""
+        return len(self._pending)
+
     async def submit(self, job: Any) -> Any:
         """Do `job` with the next batch; return its result.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from sureline.adapters.storage.batch_counts import BatchCounts
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Batch, Crowded, Gathering, Stopped
@@ -25,6 +26,7 @@ from sureline.adapters.storage.postgres_schema import prepare
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
+from sureline.application.ports.store_figures import StoreFigures
 from sureline.errors import InvalidInput, StoreBusy, StoreUnavailable
 
 T = TypeVar("T")
@@ -68,6 +70,7 @@ class PostgresDatabase:
         self._reads: Gathering | None = None
         self._asked: PostgresReads | None = None
         self._unusable: str | None = None
+        self._counts = BatchCounts()
         self._apart = 0
         self.clock = DatabaseClock()
         self._presence = Presence(self._connected, self.where)
@@ -169,6 +172,15 @@ class PostgresDatabase:
         """Return 0: the server keeps its log short by itself."""
         return 0
 
+    def figures(self) -> StoreFigures:
+        """Return what this process's use of the database comes to."""
+        writer, pool = self._writer, self._pool
+        return self._counts.figures(
+            waiting=0 if writer is None else writer.waiting,
+            reading=0 if pool is None else pool.lent,
+            readers=READERS,
+        )
+
     def close(self) -> None:
         """Write what was handed in and let go; a second time does nothing."""
         with self._lock:
@@ -234,7 +246,7 @@ class PostgresDatabase:
             self._check_usable()
             if self._writer is None:
                 self._commit = PostgresCommit(self.connect, self.where)
-                self._writer = self._gathering(self._commit, "sureline-writer")
+                self._writer = self._gathering(self._counts.over(self._commit), "sureline-writer")
             return self._writer
 
     def _started_reads(self) -> Gathering:

@@ -29,12 +29,20 @@ class ReadingPool:
         self._free = threading.Semaphore(most)
         self._idle: deque[Connection] = deque()
         self._closed = False
+        self._counting = threading.Lock()
+        self._lent = 0
+
+    @property
+    def lent(self) -> int:
+        """Return how many connections are lent now."""
+        return self._lent
 
     @contextmanager
     def borrowed(self) -> Iterator[Connection]:
         """Lend a connection. Raises StoreBusy, and psycopg.Error where none can be made."""
         if not self._free.acquire(timeout=self._patience):
             raise StoreBusy(f"all {self._most} reading connections to {self._where} were in use")
+        self._lend(1)
         try:
             connection = self._taken()
             try:
@@ -42,6 +50,7 @@ class ReadingPool:
             finally:
                 self._take_back(connection)
         finally:
+            self._lend(-1)
             self._free.release()
 
     def drop_idle(self) -> None:
@@ -57,6 +66,10 @@ class ReadingPool:
         """Close what nobody uses now, and the rest when it comes back."""
         self._closed = True
         self.drop_idle()
+
+    def _lend(self, more: int) -> None:
+        with self._counting:
+            self._lent += more
 
     def _taken(self) -> Connection:
         try:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from sureline.adapters.storage.batch_counts import BatchCounts
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Crowded, Gathering, Stopped
@@ -18,6 +19,7 @@ from sureline.adapters.storage.sqlite_driver import lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
+from sureline.application.ports.store_figures import StoreFigures
 from sureline.errors import StoreBusy, StoreReadOnly, StoreUnavailable
 
 T = TypeVar("T")
@@ -76,6 +78,7 @@ class SqliteDatabase:
         self._reading: sqlite3.Connection | None = None
         self._writer: Gathering | None = None
         self._unusable: str | None = None
+        self._counts = BatchCounts()
         connection = self._connect()
         try:
             with translated(where):
@@ -168,6 +171,11 @@ class SqliteDatabase:
         log = Path(f"{self.target}-wal")
         return log.stat().st_size if log.exists() else 0
 
+    def figures(self) -> StoreFigures:
+        """Return what this process's use of the file comes to."""
+        writer = self._writer
+        return self._counts.figures(waiting=0 if writer is None else writer.waiting)
+
     def close(self) -> None:
         """Write what was handed in and close the file; a second time does nothing."""
         with self._lock:
@@ -227,7 +235,7 @@ class SqliteDatabase:
             self._reading = writing
             return
         self._reading = writing if self._memory else self._connect()
-        commit = GroupCommit(writing, self.where, sharing=self._sharing)
+        commit = self._counts.over(GroupCommit(writing, self.where, sharing=self._sharing))
         longest = 2 * max(self._busy_timeout, 1.0)
         self._writer = Gathering(commit, name="sureline-writer", longest=longest)
         self._writing = writing
