@@ -17,7 +17,7 @@ from sureline.application.policies import POLICY
 from sureline.application.ports.incidents import CLOSED
 from sureline.application.ports.ledger import Ledger, RouteDay
 from sureline.application.ports.recalls import RECALL
-from sureline.application.ports.registry import REBUILD, Activation, Registry
+from sureline.application.ports.registry import REBUILD, RESTORED, Activation, Registry
 from sureline.core.gate.routing import GUARD
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
@@ -28,6 +28,7 @@ KINDS = (
     CALIBRATION,
     SUGGESTION,
     REBUILD,
+    RESTORED,
     REEMBEDDED,
     MODEL,
     CANARIES,
@@ -56,6 +57,8 @@ class Change(StrEnum):
     """A scope may automate again."""
     REBUILD = "rebuild"
     """Labels and counts were made anew, because they were not what the ledger says."""
+    RESTORED = "restored"
+    """The store was restored from a backup."""
     REEMBEDDED = "reembedded"
     """Vectors of past decisions were made anew, after a change of embedder."""
     ERASURE = "erasure"
@@ -73,7 +76,14 @@ class Change(StrEnum):
 
 
 _OF_ALL = frozenset(
-    {Change.POLICY, Change.CALIBRATION, Change.REBUILD, Change.REEMBEDDED, Change.MODEL}
+    {
+        Change.POLICY,
+        Change.CALIBRATION,
+        Change.REBUILD,
+        Change.RESTORED,
+        Change.REEMBEDDED,
+        Change.MODEL,
+    }
 )
 """Changes that bear on every slice; a switch does if its scope is everything."""
 

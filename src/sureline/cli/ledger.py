@@ -12,6 +12,7 @@ import typer
 
 from sureline.bootstrap import Services
 from sureline.bootstrap.heads import StatedHead, check_head
+from sureline.cli.backup import erasures
 from sureline.cli.erase import erase
 from sureline.cli.evidence import check_evidence, evidence
 from sureline.cli.heads import (
@@ -26,7 +27,6 @@ from sureline.cli.heads import (
 )
 from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import as_printed, note, print_json, say
-from sureline.cli.retention import retention
 from sureline.cli.retention import retention
 from sureline.cli.session import on_store
 from sureline.core.chain import Head
@@ -45,6 +45,7 @@ ledger_app.command("keygen")(keygen)
 ledger_app.command("head")(head)
 ledger_app.command("evidence")(evidence)
 ledger_app.command("check-evidence")(check_evidence)
+ledger_app.command("erasures")(erasures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,6 @@ def export(
 
 
 ledger_app.command("erase")(erase)
-ledger_app.command("retention")(retention)
 ledger_app.command("retention")(retention)
 
 

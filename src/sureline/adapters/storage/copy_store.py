@@ -36,17 +36,19 @@ class CopyReport:
     problem: str | None
 
 
-async def copy_store(source: Store, target: Store, *, progress: Progress) -> CopyReport:
+async def copy_store(
+    source: Store, target: Store, *, progress: Progress, moving: bool = False
+) -> CopyReport:
     """Copy all rows in one transaction, as of one moment of the source; then verify the copy.
 
-    What is written to the source afterwards is not copied: stop its processes first. Raises
-    Refused if the target is not empty, StoreError.
+    What is written to the source afterwards is not copied: stop its processes first, or say that
+    it is `moving`, for a backup. Raises Refused if the target is not empty, StoreError.
     """
     with source.database.snapshot() as each:
         counts = {table.name: _count(each, table) for table in _tables()}
         copy = _Copy(each, source.secret, progress)
         await target.database.write(copy)
-    return await _proven(source, target, counts)
+    return await _proven(None if moving else source, target, counts)
 
 
 def _tables() -> Sequence[Table]:
@@ -89,25 +91,31 @@ class _Copy:
             self.progress(len(batch))
 
 
-async def _proven(source: Store, target: Store, counts: Mapping[str, int]) -> CopyReport:
-    """Compare the copy with its source: chain, heads, rows, and what follows from the ledger."""
+async def _proven(source: Store | None, target: Store, counts: Mapping[str, int]) -> CopyReport:
+    """Compare the copy with its source: chain, heads, rows, and what follows from the ledger.
+
+    Without `source`, which goes on meanwhile, the heads are those that the chain itself ends with.
+    """
     chain = await target.ledger.verify()
     with target.database.snapshot() as each:
         found = {table.name: _count(each, table) for table in _tables()}
         ends = sorted(each(_ENDS, ()))
-    with source.database.snapshot() as each:
-        ends_before = sorted(each(_ENDS, ()))
     problem = None
     if not chain.ok:
         problem = f"its ledger does not verify: {chain.fault.message if chain.fault else ''}"
     elif found != counts:
         wrong = [name for name, count in counts.items() if found[name] != count]
         problem = f"rows are missing in {', '.join(wrong)}"
-    elif ends != ends_before:
+    elif source is not None and ends != _ends(source):
         problem = "the source was written to meanwhile: stop its processes and copy again"
     elif not all(one.ok for one in await target.derived.compare()):
         problem = "labels or counts differ from its ledger: run `sureline ledger rebuild` on it"
     return CopyReport(rows=found, head=str(chain.head), problem=problem)
+
+
+def _ends(store: Store) -> list[tuple[Any, ...]]:
+    with store.database.snapshot() as each:
+        return sorted(each(_ENDS, ()))
 
 
 _ENDS = compiled(select(heads.c.stream, heads.c.seq))

@@ -20,6 +20,7 @@ from sureline.adapters.storage.jobs import SqlJobs
 from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
+from sureline.adapters.storage.log_watch import LogWatch
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
@@ -96,6 +97,16 @@ class Store:
         """
         return self.database.clock
 
+    @property
+    def log_bytes(self) -> int:
+        """Return the size of the write-ahead log; 0 where there is none to look after."""
+        return self.database.log_bytes()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Return codes of what somebody should look at while all still works."""
+        return ("log_is_large",) if LogWatch(self.database).is_large else ()
+
     def close(self) -> None:
         """Write what was handed in and let go of the database."""
         if self.case_vectors is not None:
@@ -152,6 +163,11 @@ def _case_vectors(database: Database) -> PostgresCaseVectors | None:
 
     assert isinstance(database, PostgresDatabase)
     return PostgresCaseVectors(database)
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a store on SQLite, None of another. Raises InvalidInput."""
+    return None if url.startswith(_POSTGRES) else _path(url)
 
 
 def _opened(

@@ -10,6 +10,9 @@ from typing import Any, Protocol
 REBUILD = "rebuild"
 """The kind of an activation that made labels and counts anew from the ledger."""
 
+RESTORED = "restored"
+"""The kind of an activation that took a store into use that was restored from a backup."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activation:

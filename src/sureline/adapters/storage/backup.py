@@ -1,0 +1,138 @@
+"""Copies a store into a file while others write to it: as of one moment, whole, and verified."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sureline.adapters.storage.copy_store import copy_store
+from sureline.adapters.storage.sqlite_database import reading_address
+from sureline.adapters.storage.sqlite_errors import translated
+from sureline.adapters.storage.store import Store, open_store
+from sureline.core.chain_verification import ChainReport
+from sureline.errors import InvalidInput, Refused, StoreError
+
+PAGES = 2_000
+"""Pages of the file that are copied at once."""
+
+Progress = Callable[[int], None]
+"""Is told how much more was copied: pages of a file, or rows of a database."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """A backup that was made and verified."""
+
+    path: Path
+    size: int
+    rows: int
+    head: str
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield an empty file beside `path`, readable by its owner alone, that takes its name at last.
+
+    Raises Refused if `path` is there already, InvalidInput if nothing can be made there.
+    """
+    if path.exists() or path.is_symlink():
+        raise Refused(f"{path} is there already; a backup is never overwritten")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise InvalidInput(f"cannot write: {error.strerror}", field=str(path)) from None
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        os.link(part, path)  # unlike a rename, it never replaces what came there meanwhile
+    except FileExistsError:
+        raise Refused(f"{path} is there already; a backup is never overwritten") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        for one in (part, Path(f"{part}-wal"), Path(f"{part}-shm")):
+            one.unlink(missing_ok=True)
+
+
+def copy_file(source: Path, target: Path, *, progress: Progress) -> None:
+    """Copy a SQLite file as of one moment, while others write to it. Raises StoreError.
+
+    Our reading holds that moment, so that the copy never starts anew; until it ends, the
+    write-ahead log of the source only grows.
+    """
+    copied = 0
+
+    def advanced(_: int, remaining: int, total: int) -> None:
+        nonlocal copied
+        progress(total - remaining - copied)
+        copied = total - remaining
+
+    with (
+        translated(str(source)),
+        closing(
+            sqlite3.connect(reading_address(source), uri=True, isolation_level=None)
+        ) as reading,
+        closing(sqlite3.connect(target, isolation_level=None)) as writing,
+    ):
+        reading.execute("BEGIN")
+        reading.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        reading.backup(writing, pages=PAGES, progress=advanced)
+        writing.execute("PRAGMA secure_delete=ON")
+        found = writing.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise StoreError(f"{source}: its pages are damaged, so it was not backed up: {found}")
+
+
+async def copy_rows(source: Store, target: Path, *, progress: Progress) -> None:
+    """Copy a store of any kind row by row into a SQLite file. Raises StoreError."""
+    store = open_store(f"sqlite:///{target}")
+    try:
+        report = await copy_store(source, store, progress=progress, moving=True)
+    finally:
+        store.close()
+    if report.problem is not None:
+        raise Refused(f"no backup was made: {report.problem}")
+
+
+async def proven(path: Path) -> ChainReport:
+    """Verify a copy as a restored store would be. Raises Refused if it does not hold."""
+    store = open_store(f"sqlite:///{path}", create=False)
+    try:
+        chain = await store.ledger.verify()
+        tables = await store.derived.compare() if chain.ok else ()
+    finally:
+        store.close()
+    if chain.fault is not None:
+        raise Refused(f"the ledger does not hold, so no backup was made: {chain.fault.message}")
+    wrong = [one.sentence for one in tables if not one.ok]
+    if wrong:
+        raise Refused(
+            f"no backup was made: {wrong[0]}; to put it right: sureline ledger rebuild --by X"
+        )
+    return chain
+
+
+def take_copy(path: Path, folder: Path) -> Path:
+    """Copy a backup, with its log if it has one, into a folder. Raises InvalidInput, StoreError."""
+    if not path.is_file():
+        raise InvalidInput("there is no such backup", field=str(path))
+    copy = folder / "restored.db"
+    try:
+        for ending in ("", "-wal"):
+            if Path(f"{path}{ending}").exists():
+                shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be copied to {folder}: {error.strerror}") from error
+    return copy
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file."""
+    return path.stat().st_size

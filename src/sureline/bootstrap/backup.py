@@ -1,0 +1,162 @@
+"""Back a store up, try a backup, and take one into use."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from sureline.adapters.clock import SystemClock
+from sureline.adapters.storage.backup import Backup as Backup
+from sureline.adapters.storage.backup import (
+    Progress,
+    copy_file,
+    copy_rows,
+    new_file,
+    proven,
+    size_of,
+    take_copy,
+)
+from sureline.adapters.storage.restored import MarkRestored, every_erasure, newest_moment
+from sureline.adapters.storage.stated_heads import heads_met
+from sureline.adapters.storage.store import Store, file_of, open_store
+from sureline.application.ports.audits import Erasure
+from sureline.bootstrap.heads import StatedHead
+from sureline.core.chain_verification import ChainReport
+from sureline.core.derived_verification import TableReport
+from sureline.core.signed_head import store_identity
+from sureline.errors import InvalidInput, NotFound, Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drill:
+    """What trying a backup showed.
+
+    `newest` is the moment of its newest row and `age` how long ago that was; `missing` how many
+    rows it lacks of a head, None without one; `faults` are sentences, none if it can be used.
+    """
+
+    chain: ChainReport
+    tables: Sequence[TableReport]
+    newest: datetime | None
+    age: timedelta | None
+    missing: int | None
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What marking a restored store did; `unknown` erasures are of decisions that it has not."""
+
+    voided: int
+    erased: int
+    erased_before: int
+    unknown: int
+
+
+async def back_up(url: str, path: Path, *, progress: Progress) -> Backup:
+    """Copy a store into a new file, as of one moment, and verify it.
+
+    Raises InvalidInput, Refused where the file exists or the store does not hold, StoreError.
+    """
+    source = open_store(url, create=False, to_write=False)
+    try:
+        if source.in_memory:
+            raise InvalidInput("a store in memory has nothing to back up", field="--store")
+        file = file_of(url)
+        with new_file(path) as part:
+            if file is None:
+                await copy_rows(source, part, progress=progress)
+            else:
+                copy_file(file, part, progress=progress)
+            chain = await proven(part)
+    finally:
+        source.close()
+    return Backup(path=path, size=size_of(path), rows=chain.rows, head=str(chain.head))
+
+
+async def drill(path: Path, head: StatedHead | None) -> Drill:
+    """Restore a backup into a temporary folder, open it, and look at all of it.
+
+    The backup itself is only read. Raises InvalidInput, StoreError.
+    """
+    with tempfile.TemporaryDirectory(prefix="sureline-drill-") as folder:
+        copy = take_copy(path, Path(folder))
+        store = open_store(f"sqlite:///{copy}", create=False)
+        try:
+            return await _tried(store, head)
+        finally:
+            store.close()
+
+
+async def _tried(store: Store, head: StatedHead | None) -> Drill:
+    chain = await store.ledger.verify()
+    tables = tuple(await store.derived.compare()) if chain.ok else ()
+    faults = [] if chain.fault is None else [chain.fault.message]
+    faults += [one.sentence for one in tables if not one.ok]
+    missing = None
+    if head is not None:
+        if head.statement.store != store_identity(store.secret):
+            raise InvalidInput("store: this is the head of another store", field=head.file)
+        met = heads_met(store, head.statement)
+        missing = met.missing
+        faults += met.faults() if met.contradicted else ()
+    newest = newest_moment(store.database)
+    age = None if newest is None else max(timedelta(0), SystemClock().now() - newest)
+    return Drill(
+        chain=chain,
+        tables=tables,
+        newest=newest,
+        age=age,
+        missing=missing,
+        faults=tuple(faults),
+    )
+
+
+async def mark_restored(url: str, *, by: str, reason: str, erasures: Sequence[Erasure]) -> Restored:
+    """Erase again what was erased after the backup, void approvals, and stop automation.
+
+    May be done again. Raises Refused if the ledger does not hold, StoreError.
+    """
+    store = open_store(url, create=False)
+    try:
+        chain = await store.ledger.verify()
+        if chain.fault is not None:
+            raise Refused(f"the ledger does not hold: {chain.fault.message}; try another backup")
+        at = SystemClock().now()
+        counts = {"erased": 0, "erased_before": 0, "unknown": 0}
+        voided = await store.database.write(MarkRestored(by, reason, at))
+        for one in erasures:
+            counts[await _erase(store, one, by, at)] += 1
+        return _restored(voided, counts)
+    finally:
+        store.close()
+
+
+def _restored(voided: int, counts: Mapping[str, int]) -> Restored:
+    return Restored(
+        voided=voided,
+        erased=counts["erased"],
+        erased_before=counts["erased_before"],
+        unknown=counts["unknown"],
+    )
+
+
+async def _erase(store: Store, one: Erasure, by: str, at: datetime) -> str:
+    reason = f"again after a restore: {one.reason} ({one.by}, {one.erased_at.isoformat()})"
+    try:
+        done = await store.ledger.erase(one.workspace, one.decision_id, by=by, reason=reason, at=at)
+    except NotFound:
+        return "unknown"
+    return "erased" if done else "erased_before"
+
+
+def list_erasures(url: str) -> Sequence[Erasure]:
+    """Return every erasure of a store, in whatever workspace. Raises StoreError."""
+    store = open_store(url, create=False, to_write=False)
+    try:
+        return every_erasure(store.database)
+    finally:
+        store.close()
