@@ -56,7 +56,7 @@ def connected(url: str) -> Iterator[Connection]:
 
 
 async def older_store(url: str, revision: str, *, like: str = "sqlite://") -> Store:
-    """Make a store of a revision at `url`; return the store, filled at `like`, that its rows are of.
+    """Make a store of a revision at `url`; return the one at `like` that its rows are of.
 
     What later tables hold is left out, as are columns that the revision does not have.
     """
