@@ -113,9 +113,11 @@ class WorkerThread(RepeatingThread):
 def app_of(url: str, chores: Chores, *, stalled: float) -> procrastinate.App:
     """Return a client of the job server that knows these chores; not open yet.
 
-    Its own log lines carry tracebacks, which may quote data: we say what happened in ours.
+    Its own log lines carry tracebacks, which may quote data, and its pool's come once for each try:
+    we say what happened in ours.
     """
-    logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
+    for name in ("procrastinate", "psycopg.pool"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     connector = procrastinate.PsycopgConnector(
         conninfo=url,
         min_size=1,
