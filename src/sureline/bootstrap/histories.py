@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from sureline.adapters.embedders.hashing import HashingEmbedder
 from sureline.adapters.search.beyond import BeyondWindow
 from sureline.adapters.search.check import CheckReport, check
+from sureline.adapters.search.check_stored import check_stored
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.store import Store
 from sureline.application.fixed_model import FixedModel
@@ -124,8 +125,14 @@ def why_not_beyond(store: Store) -> str | None:
 
 
 async def check_cases(store: Store, plugins: Plugins) -> CheckReport:
-    """Rebuild the search in past cases, of every model there is, and compare it with the ledger."""
+    """Compare the search in past cases, of every model there is, with the ledger.
+
+    What is in memory is rebuilt; what lies in the database is looked at as it is.
+    """
     report = CheckReport(cases=0, expected=0, queries=0, disagreements=0)
+    table = None
+    if store.case_vectors is not None and store.case_vectors.is_there:
+        table = store.case_vectors.unhurried()
     for model_id, dimension in await store.remade.models():
         index = case_index(store, model_id, dimension, plugins)
         try:
@@ -133,4 +140,14 @@ async def check_cases(store: Store, plugins: Plugins) -> CheckReport:
             report += await check(index, store.ledger)
         finally:
             index.close()
+        if table is not None:
+            report = await check_stored(
+                report,
+                table.of_model(model_id, dimension),
+                store.ledger,
+                model_id=model_id,
+                dimension=dimension,
+            )
+    if table is not None:
+        table.close()
     return report

@@ -110,7 +110,8 @@ class PastCases:
     ) -> Sequence[Indexed]:
         """Take in what is missing; build and measure the indexes of large slices.
 
-        `anew` builds those that are there again. Raises Refused where there is no table.
+        `anew` forgets what was taken in, and builds indexes that are there once more. Raises
+        Refused where there is no table.
         """
         table = self.store.case_vectors
         if table is None:
@@ -124,6 +125,8 @@ class PastCases:
                 f"{table.database.where} cannot search past cases: {reason}; ask its owner for "
                 f"`CREATE EXTENSION vector` (pgvector 0.8 or later), then try again"
             )
+        if anew:
+            await table.empty()
         for model_id, dimension in await self.store.remade.models():
             with progress("taking in cases", 0) as advance:
                 await table.of_model(model_id, dimension).keep_up(_ALL, advance)

@@ -53,7 +53,8 @@ def index(
         str | None, typer.Option("--slice", help="Only this slice; by default every large one.")
     ] = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Build indexes that are there once more.")
+        bool,
+        typer.Option("--anew", help="Take in all cases once more, and build all indexes again."),
     ] = False,
     store: StoreOption = None,
     workspace: WorkspaceOption = "default",

@@ -50,11 +50,17 @@ ledger_app.command("erasures")(erasures)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cases:
-    """How many vectors of past cases can be searched, of those there are, of whatever model."""
+    """How many vectors of past cases can be searched, of those there are, of whatever model.
+
+    `in_database` lie in PostgreSQL's table for windows beyond the memory; `wrong` of those are not
+    what the ledger says.
+    """
 
     ok: bool
     usable: int
     recorded: int
+    in_database: int = 0
+    wrong: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +144,13 @@ async def _verified(services: Services, expected: Head | StatedHead | None) -> V
     unseen = () if chain.ok else ("labels and counts: the ledger does not hold, so none follow",)
     return Verified(
         chain=chain,
-        cases=Cases(ok=cases.ok, usable=cases.cases, recorded=cases.expected),
+        cases=Cases(
+            ok=cases.ok,
+            usable=cases.cases,
+            recorded=cases.expected,
+            in_database=cases.stored,
+            wrong=cases.wrong,
+        ),
         derived=await services.store.derived.compare() if chain.ok else None,
         blind_spots=(*unseen, *_unchecked(expected), *NOT_CHAINED),
         against=found_of(expected, met),
@@ -238,6 +250,11 @@ def _tell(found: Verified) -> None:
     if cases is not None:
         holds = "hold" if cases.ok else "do not hold; history fails and people decide"
         say(f"the past cases {holds}: {cases.usable} of {cases.recorded} vectors can be searched")
+        if cases.wrong:
+            say(
+                f"of {cases.in_database} in the database's table {cases.wrong} are wrong or "
+                f"missing; to take all in again: sureline cases index --anew"
+            )
     say(f"head: {report.head}")
     for blind_spot in (*report.cannot_see, *found.blind_spots):
         say(f"cannot see: {blind_spot}")

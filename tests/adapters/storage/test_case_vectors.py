@@ -20,6 +20,8 @@ from sureline.adapters.storage.case_vectors import PostgresCaseVectors
 from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.cases import Neighbourhood, Searched
 from sureline.application.ports.remade_vectors import RemadeVector
+from sureline.bootstrap.histories import check_cases
+from sureline.bootstrap.plugins import Plugins
 from sureline.core.values.outcome import Action
 from sureline.errors import StoreBusy, StoreCorrupt, StoreUnavailable
 from tests.adapters.storage.samples import MODEL, NOON, outcome, record
@@ -369,3 +371,60 @@ async def test_a_server_without_the_extension_keeps_a_working_store(postgres: Po
         index.close()
     finally:
         store.close()
+
+
+SPOILT = {
+    "a row is missing": "DELETE FROM case_vectors WHERE decision_id = 'd1'",
+    "a verdict is turned": "UPDATE case_vectors SET approved = false WHERE decision_id = 'd1'",
+    "a vector is another": "UPDATE case_vectors SET vector = '[1,0,0,0]' WHERE decision_id = 'd1'",
+    "a vector is unusable": "UPDATE case_vectors SET vector = NULL WHERE decision_id = 'd1'",
+    "a row is too many": "INSERT INTO case_vectors SELECT scope, mark, 'x', approved, vector "
+    "FROM case_vectors WHERE decision_id = 'd1'",
+}
+
+
+@pytest.mark.parametrize("change", SPOILT.values(), ids=SPOILT)
+async def test_the_check_finds_what_is_not_as_the_ledger_says(
+    store: Store, pair: Pair, change: str
+) -> None:
+    """`ledger verify` looks at every row; taking all in again puts it right."""
+    for number in range(4):
+        await case(store, number, placed((number, 0, 0)))
+    await pair.ask(placed((0, 0, 0)))
+    await case(store, 9, placed((5, 0, 0)))
+    report = await check_cases(store, Plugins())
+    assert (report.ok, report.stored, report.wrong) == (True, 4, 0)
+    await store.database.write(lambda transaction: transaction.run(OnPostgres(change)))
+    report = await check_cases(store, Plugins())
+    assert (report.ok, report.wrong) == (False, 1)
+    await pair.table.empty()
+    await pair.ask(placed((0, 0, 0)))
+    report = await check_cases(store, Plugins())
+    assert (report.ok, report.stored) == (True, 5)
+
+
+async def test_no_table_keeps_a_marker_of_what_was_erased(store: Store, pair: Pair) -> None:
+    """Every column of every table is read, the vectors' among them."""
+    marker = "[0.5,-0.5,0.5,-0.5]"
+    await case(store, "gone", (1, -1, 1, -1))
+    await case(store, "kept", placed((1, 0, 0)))
+    await pair.ask(placed((0, 0, 0)))
+    assert await tables_with(store, marker) == ["case_vectors"]
+    assert "vectors" in await tables_with(store, vector((1, -1, 1, -1)).hex())
+    await store.ledger.erase("default", "dgone", by="kim", reason="asked", at=NOON)
+    assert await tables_with(store, marker) == []
+    assert await tables_with(store, vector((1, -1, 1, -1)).hex()) == []
+
+
+async def tables_with(store: Store, marker: str) -> list[str]:
+    """Return the tables in which a text occurs."""
+    names = store.database.fetch(
+        OnPostgres("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
+    )
+    return [
+        name
+        for (name,) in names
+        if store.database.fetch(
+            OnPostgres(f"SELECT 1 FROM {name} AS t WHERE t::text LIKE %s LIMIT 1"), (f"%{marker}%",)
+        )
+    ]

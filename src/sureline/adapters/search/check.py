@@ -20,18 +20,21 @@ class CheckReport:
     """How many cases the index has and should have, and how much disagreed.
 
     `disagreements` counts slices with another number of cases, and queries answered otherwise or
-    not at all.
+    not at all. `stored` cases lie in the database's table, of which `wrong` disagree (those that
+    are missing there included).
     """
 
     cases: int
     expected: int
     queries: int
     disagreements: int
+    stored: int = 0
+    wrong: int = 0
 
     @property
     def ok(self) -> bool:
         """Tell whether the index may be trusted."""
-        return self.cases == self.expected and not self.disagreements
+        return self.cases == self.expected and not self.disagreements and not self.wrong
 
     def __add__(self, other: CheckReport) -> CheckReport:
         """Return both together."""
@@ -40,6 +43,8 @@ class CheckReport:
             expected=self.expected + other.expected,
             queries=self.queries + other.queries,
             disagreements=self.disagreements + other.disagreements,
+            stored=self.stored + other.stored,
+            wrong=self.wrong + other.wrong,
         )
 
 

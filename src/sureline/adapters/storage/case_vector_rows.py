@@ -52,12 +52,20 @@ NEW_SCOPE = OnPostgres(
     "INSERT INTO case_scopes (workspace, slice_key, model_id, dimension) VALUES (%s, %s, %s, %s) "
     "RETURNING id"
 )
+CONTENTS = OnPostgres(
+    "SELECT s.workspace, s.slice_key, v.decision_id, v.mark, v.approved, vector_send(v.vector) "
+    "FROM case_scopes AS s JOIN case_vectors AS v ON v.scope = s.id "
+    "WHERE s.model_id = %s AND s.dimension = %s"
+)
 PUT = OnPostgres(
     "INSERT INTO case_vectors (scope, decision_id, mark, approved, vector) "
     "VALUES (%s, %s, %s, %s, %s::vector) ON CONFLICT (scope, decision_id) DO UPDATE SET "
     "mark = excluded.mark, approved = excluded.approved, vector = excluded.vector"
 )
 FORGET = OnPostgres("DELETE FROM case_vectors WHERE scope = %s AND decision_id = %s")
+
+FORGET_ALL = OnPostgres("DELETE FROM case_vectors")
+READ_AGAIN = OnPostgres("UPDATE case_cursors SET cursor = 0")
 
 
 def as_text(vector: NDArray[np.float32]) -> str:

@@ -14,10 +14,14 @@ import psycopg
 from numpy.typing import NDArray
 
 from sureline.adapters.storage.case_vector_rows import (
+    CONTENTS,
     CURSOR,
     EXACT_BELOW,
+    FORGET_ALL,
     IS_THERE,
     MAKE,
+    READ_AGAIN,
+    as_vector,
     set_to_search,
 )
 from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
@@ -34,7 +38,8 @@ from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.postgres_database import PostgresDatabase
 from sureline.adapters.storage.postgres_driver import Connection
 from sureline.adapters.storage.postgres_errors import store_error
-from sureline.application.ports.cases import BestCases, Searched
+from sureline.adapters.storage.transaction import Transaction
+from sureline.application.ports.cases import BestCases, Searched, StoredCase
 from sureline.errors import StoreBusy, StoreUnavailable
 
 T = TypeVar("T")
@@ -168,6 +173,19 @@ class PostgresCaseVectors:
         found = await self.database.write(lambda transaction: transaction.first(MAKE))
         return None if found is None else found[0]
 
+    async def empty(self) -> None:
+        """Forget all cases, to take them in again from the ledger."""
+
+        def forget(transaction: Transaction) -> None:
+            transaction.run(FORGET_ALL)
+            transaction.run(READ_AGAIN)
+
+        await self.database.write(forget)
+
+    def unhurried(self) -> PostgresCaseVectors:
+        """Return the same table for whoever wants every answer to be exact and has a minute."""
+        return PostgresCaseVectors(self.database, seconds=60.0, exact_below=2**62)
+
     def of_model(self, model_id: str, dimension: int) -> ModelCaseVectors:
         """Return the cases of one embedding model."""
         return ModelCaseVectors(self, model_id, dimension)
@@ -243,6 +261,21 @@ class ModelCaseVectors:
                 return
             cursor = filled.cursor
             told(filled.cases)
+
+    async def contents(self) -> tuple[int, dict[tuple[str, str], dict[str, StoredCase]]]:
+        """Return the place up to which the ledger was read, and all cases, as of one moment."""
+
+        def read() -> tuple[int, dict[tuple[str, str], dict[str, StoredCase]]]:
+            found: dict[tuple[str, str], dict[str, StoredCase]] = {}
+            with self._table.database.snapshot() as each:
+                cursor = next(each(CURSOR, self._model), (0,))[0]
+                for workspace, slice_key, name, mark, approved, sent in each(CONTENTS, self._model):
+                    vector = None if sent is None else as_vector(sent)
+                    case = StoredCase(mark=mark, approved=approved, vector=vector)
+                    found.setdefault((workspace, slice_key), {})[name] = case
+            return cursor, found
+
+        return await asyncio.to_thread(read)
 
     def _look(self, connection: Connection, query: CaseQuery, until: int) -> BestCases | None:
         """Search as of one moment; None if the table does not follow the ledger up to `until`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -97,6 +97,15 @@ class BestCases:
     searched: Searched
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoredCase:
+    """A case as the database has it; `vector` None is one that cannot be used."""
+
+    mark: int
+    approved: bool
+    vector: NDArray[np.float32] | None
+
+
 class StoredCases(Protocol):
     """The cases of one embedding model that lie in the database, all of them."""
 
@@ -118,6 +127,12 @@ class StoredCases(Protocol):
 
     async def keep_up(self, until: int) -> None:
         """Take in verdicts up to `until`. Raises StoreError."""
+
+    async def contents(self) -> tuple[int, Mapping[tuple[str, str], Mapping[str, StoredCase]]]:
+        """Return the place up to which the ledger was read, and all cases.
+
+        Those by workspace and slice, and by the decision's id.
+        """
 
 
 class CaseIndex(Protocol):
