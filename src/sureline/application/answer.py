@@ -90,6 +90,7 @@ def assemble(
         elapsed_ms=elapsed_ms,
         output=measured.output,
         feedback=measured.findings,
+        redacted=case.redacted,
     )
 
 

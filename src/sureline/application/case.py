@@ -14,6 +14,7 @@ from sureline.core.gate.judging import Judging, should_judge
 from sureline.core.gate.routing import Circumstances
 from sureline.core.gate.stakes import AtStake, settle_stakes
 from sureline.core.gate.thresholds import Threshold
+from sureline.core.redaction import hidden
 from sureline.core.values.assessment import Assessment
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -36,6 +37,9 @@ class Case:
     sample_key: str
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The ids of the models that have answered so far, by the names that were asked."""
+    checked: Proposal | None = None
+    """What came in, for the checks alone, where `proposal` is a redacted form of it."""
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def opened(
@@ -64,6 +68,11 @@ class Case:
             secret=secret,
             sample_key=sample_key,
         )
+
+    @property
+    def for_models(self) -> Proposal:
+        """Return the proposal as models are shown it."""
+        return hidden(self.proposal, self.policy.redact)
 
     def measured_by(self, seen: ModelsSeen, answers: Mapping[str, tuple[str, ...]]) -> Case:
         """Return the case as the models that answered make it.

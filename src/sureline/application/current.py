@@ -164,6 +164,10 @@ class Currents:
         found = await self._in_force(slice_key, await self._registry.activation_mark())
         return (found.full,) if found.staged is None else (found.full, found.staged)
 
+    async def stored(self, policy_hash: str) -> Policy:
+        """Return a policy of before. Raises NotFound, PolicyError."""
+        return await self._policies.stored(policy_hash)
+
     async def _in_force(self, slice_key: str, activation_mark: int) -> InForce:
         if activation_mark != self._mark:
             self._slices = await self._load(activation_mark)

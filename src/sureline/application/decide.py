@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from sureline.application.answer import Answer, assemble, record_of, replay
 from sureline.application.ask_judge import ask_judge
 from sureline.application.case import Case
-from sureline.application.current import Currents
-from sureline.application.identify import Identity, identify
+from sureline.application.current import Current, Currents
+from sureline.application.door import Door, Entered, Rules
+from sureline.application.identify import Identity
 from sureline.application.measure import SOURCE_SECONDS, Measurements, Measurer
 from sureline.application.models_seen import ModelWatch
 from sureline.application.ports.clock import Clock
@@ -54,6 +55,8 @@ class Decider:
     queues: bool = True
     """False for a log: nobody waits for what was decided elsewhere long ago."""
     tracer: Tracer = UNTRACED
+    redacting: dict[str, Rules] = field(default_factory=dict)
+    """What each slice redacts, as far as is known; see `Door`."""
 
     async def decide(self, proposal: Proposal) -> Answer:
         """Measure, compose, judge if sampled, route, and record.
@@ -67,12 +70,12 @@ class Decider:
 
     async def _decided(self, proposal: Proposal, span: Span) -> Answer:
         started = self.clock.monotonic()
-        identity = identify(proposal, self.secret)
-        prior = await self._prior(proposal, identity)
-        if prior.existing is not None:
-            note_replay(span, prior.existing.id)
-            return replay(prior.existing, identity)
-        case = await self._open(proposal, prior, identity)
+        door = Door(secret=self.secret, rules=self.redacting)
+        entered = await door.enter(proposal, self.currents, self._prior)
+        identity, prior = entered.identity, entered.prior
+        if entered.current is None or prior.existing is not None:
+            return await self._replayed(door, entered, span)
+        case = self._open(entered, entered.current)
         noted = case.current.seen
 
         measured = await self.measurer.measure(
@@ -118,22 +121,26 @@ class Decider:
             since=self.clock.now() - ATTEMPT_WINDOW,
         )
 
-    async def _open(self, proposal: Proposal, prior: Prior, identity: Identity) -> Case:
-        current = await self.currents.at(
-            proposal.slice_key,
-            prior.activation_mark,
-            secret=self.secret,
-            sample_key=identity.sample_key,
-        )
-        return Case.opened(
-            proposal,
+    async def _replayed(self, door: Door, entered: Entered, span: Span) -> Answer:
+        existing = entered.prior.existing
+        assert existing is not None
+        note_replay(span, existing.id)
+        return await door.replayed(entered, existing, self.currents)
+
+    def _open(self, entered: Entered, current: Current) -> Case:
+        prior = entered.prior
+        case = Case.opened(
+            entered.proposal,
             current,
-            case_id=proposal.id or self.new_id(),
-            sample_key=identity.sample_key,
+            case_id=entered.proposal.id or self.new_id(),
+            sample_key=entered.identity.sample_key,
             attempt=1 + max(prior.rejections, prior.chain),
             now=self.clock.now(),
             secret=self.secret,
         )
+        if entered.checked is entered.proposal:
+            return case
+        return replace(case, checked=entered.checked, redacted=entered.redacted)
 
     def _heard(self, case: Case, signals: tuple[Signal, ...]) -> tuple[Case, tuple[Signal, ...]]:
         """Return the case as the models that gave these signals make it, and what counts."""
@@ -184,7 +191,7 @@ class Decider:
         if "judge" in case.barred:
             return Signal.failed("judge", SignalKind.JUDGE, case.barred["judge"])
         with self.tracer.span("judge") as span:
-            said = await ask_judge(self.judge, case.proposal, case.policy, seconds)
+            said = await ask_judge(self.judge, case.for_models, case.policy, seconds)
             note_signal(span, said)
             return said
 

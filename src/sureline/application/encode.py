@@ -24,6 +24,7 @@ EXACT_IN_DOUBLES = 2**53
 
 def encode_body(decision: Decision) -> bytes:
     """Return the lasting part of a decision: no part of the payload is in it."""
+    redacted = {"redacted": dict(decision.redacted)} if decision.redacted else {}
     return json_bytes(
         {
             "id": decision.id,
@@ -54,6 +55,7 @@ def encode_body(decision: Decision) -> bytes:
             "review_id": decision.review_id,
             "created_at": decision.created_at.isoformat(),
             "elapsed_ms": decision.elapsed_ms,
+            **redacted,
         }
     )
 
@@ -129,6 +131,7 @@ def decode(response: bytes) -> Decision:
         elapsed_ms=raw["elapsed_ms"],
         output=raw["output"],
         feedback=tuple(_finding(entry) for entry in raw["feedback"]),
+        redacted=raw.get("redacted", {}),
     )
 
 

@@ -21,7 +21,7 @@ from sureline.application.mapped_signals import Labelled
 from sureline.application.ports.tables import Table
 from sureline.core.canonical import canonical_json
 from sureline.core.values.outcome import Action, OutcomeSource
-from sureline.core.values.policy import Mode
+from sureline.core.values.policy import Mode, Policy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import SignalState
 from sureline.errors import InvalidInput, StoreError, SurelineError
@@ -135,6 +135,10 @@ class LogOnlyCurrents(Currents):
         return _log_only(
             await self._present.at(slice_key, activation_mark, secret=secret, sample_key=sample_key)
         )
+
+    async def stored(self, policy_hash: str) -> Policy:
+        """Return a policy of before."""
+        return await self._present.stored(policy_hash)
 
     async def latest(self, slice_key: str) -> Current:
         """Return the newest of what holds, in the same mode."""

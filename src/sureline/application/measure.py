@@ -13,6 +13,7 @@ from sureline.application.ports.tracing import UNTRACED, Tracer
 from sureline.application.traced import note_signal
 from sureline.core.checks.result import Validator
 from sureline.core.checks.verification import Verification, verify
+from sureline.core.redacted_findings import unquoting
 from sureline.core.values.finding import Finding
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
@@ -80,7 +81,7 @@ class Measurer:
 
     async def _measured(self, case: Case, verdict_mark: int, seconds: float) -> Measurements:
         until = asyncio.get_running_loop().time() + seconds
-        proposal, policy = case.proposal, case.policy
+        proposal, policy = case.for_models, case.policy
         verified = self._verified(case)
         signals = [verified.signal]
         if proposal.self_report is not None:
@@ -113,18 +114,23 @@ class Measurer:
 
     def _verified(self, case: Case) -> Verification:
         """Run the checks, which wait for nothing."""
-        proposal, checks = case.proposal, case.policy.checks
         with self._tracer.span("signal verification") as span:
-            verified = verify(
-                proposal.output,
-                policy=checks,
-                task=proposal.task,
-                source=proposal.source,
-                now=case.opened_at,
-                validator=self._validators.get(checks.model or ""),
-            )
+            verified = self._checked(case.proposal, case)
+            if case.checked is not None:
+                verified = unquoting(self._checked(case.checked, case), verified)
             note_signal(span, verified.signal)
             return verified
+
+    def _checked(self, proposal: Proposal, case: Case) -> Verification:
+        checks = case.policy.checks
+        return verify(
+            proposal.output,
+            policy=checks,
+            task=proposal.task,
+            source=proposal.source,
+            now=case.opened_at,
+            validator=self._validators.get(checks.model or ""),
+        )
 
     def _sources_for(self, proposal: Proposal, policy: SlicePolicy) -> list[SignalSource]:
         wanted = [one for one in self._opinions if one.wanted(proposal, policy)]

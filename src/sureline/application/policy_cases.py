@@ -18,7 +18,7 @@ from sureline.application.measure import Measurements, Measurer
 from sureline.core.gate.canaries import unbound
 from sureline.core.values.certificate import Certificate, ErrorRate, MissedErrors
 from sureline.core.values.decision import Decision, Route
-from sureline.core.values.policy import SlicePolicy
+from sureline.core.values.policy import Policy, SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
 from sureline.core.values.verdict import Verdict
@@ -220,6 +220,9 @@ class _FixedCurrents(Currents):
         if self._threshold is None:
             return current
         return replace(current, certificate=_certificate(current, self._threshold, self._now))
+
+    async def stored(self, policy_hash: str) -> Policy:
+        return await self._inner.stored(policy_hash)
 
 
 def _certificate(current: Current, threshold: float, now: datetime) -> Certificate:

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from sureline.adapters.storage.store import Store
+from sureline.application.decide import Decider
 from sureline.application.erasure import SubjectEraser
+from sureline.application.policies import PolicyBook
+from sureline.application.ports.clock import Clock
 from sureline.application.retention import Keeper
-
-if TYPE_CHECKING:
-    from sureline.bootstrap.services import Services
+from sureline.bootstrap.plugins import Plugins
 
 
-def subject_eraser(services: Services) -> SubjectEraser:
+class Opened(Protocol):
+    """What erasing needs of the services on a store."""
+
+    @property
+    def store(self) -> Store:
+        """Return the store."""
+
+    @property
+    def decider(self) -> Decider:
+        """Return the gate, whose secret keys subjects."""
+
+    @property
+    def policies(self) -> PolicyBook:
+        """Return the policies."""
+
+    @property
+    def clock(self) -> Clock:
+        """Return the clock."""
+
+    @property
+    def workspace(self) -> str:
+        """Return the workspace."""
+
+    @property
+    def plugins(self) -> Plugins:
+        """Return what the program brought along."""
+
+
+def subject_eraser(services: Opened) -> SubjectEraser:
     """Return what erases everything about a subject."""
     return SubjectEraser(
         store=services.store.erasures,
@@ -22,7 +52,7 @@ def subject_eraser(services: Services) -> SubjectEraser:
     )
 
 
-def keeper(services: Services) -> Keeper:
+def keeper(services: Opened) -> Keeper:
     """Return what applies the policy's time limits."""
     return Keeper(
         store=services.store.erasures,

@@ -94,6 +94,7 @@ MEASURING = {
     "reading.timezone": "Asia/Tokyo",
     "reading.japanese_era": True,
     "reading.currency": "EUR",
+    "redact": {"forms": ["email"]},
     "rules": [],
     "rules.0.penalty": 0.4,
     "rules.0.between": [1, 11],

@@ -28,6 +28,7 @@ MEASUREMENT_KEYS = (
     "output",
     "prose",
     "reading",
+    "redact",
     "rules",
     "self_evaluation",
     "verification",
@@ -45,7 +46,7 @@ PROMPTS = {
 WITHOUT_EFFECT = frozenset({"allow_same_model", "must_pass_canaries"})
 """Settings of a second model that change no score."""
 
-UNSAID = ("retention",)
+UNSAID = ("redact", "retention")
 """Left out where nothing is set: a policy that does not use them keeps the hash that it had."""
 
 

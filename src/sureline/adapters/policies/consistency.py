@@ -12,6 +12,7 @@ from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.faults import Faults
 from sureline.adapters.policies.independence import check_independence
 from sureline.adapters.policies.named_models import check_named_models
+from sureline.adapters.policies.redacted_checks import check_redaction
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.adapters.policies.tree import Node
 from sureline.core.statistics.binomial import labels_needed
@@ -70,6 +71,7 @@ class Consistency:
             self._generations()
         self._stakes()
         self._retention()
+        check_redaction(self.node, self.settings, self.faults)
         self._precision()
         check_independence(self.node, self.settings, self.faults)
         check_named_models(self.node, self.settings, self.faults)

@@ -69,6 +69,7 @@ def frozen_slice(key: str, settings: SliceSettings) -> SlicePolicy:
         attention=settings.review.shares(),
         certify_missed_errors=settings.review.missed_errors == "certify",
         retention=settings.retention.retention(),
+        redact=settings.redact.redaction(),
         **{name: getattr(settings, name) for name in SAME_NAME},
     )
 

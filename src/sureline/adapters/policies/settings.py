@@ -21,6 +21,7 @@ from sureline.adapters.policies.model_settings import (
     JudgeSettings,
     SelfEvaluationSettings,
 )
+from sureline.adapters.policies.redact_settings import RedactSettings
 from sureline.adapters.policies.retention_settings import RetentionSettings
 from sureline.adapters.policies.review_settings import ReviewSettings
 from sureline.adapters.policies.setting import (
@@ -268,4 +269,7 @@ class SliceSettings(Settings):
     )
     retention: RetentionSettings = setting(
         RetentionSettings(), expected="a mapping", meaning="How long payloads are kept."
+    )
+    redact: RedactSettings = setting(
+        RedactSettings(), expected="a mapping", meaning="What is neither kept nor shown."
     )

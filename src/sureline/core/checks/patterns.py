@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Protocol
 
 from sureline.errors import PolicyError
 
 _MAX_MEMORY = 8 << 20
+
+
+class Match(Protocol):
+    """Where a pattern was found."""
+
+    def start(self) -> int:
+        """Return the place of its first character."""
+
+    def end(self) -> int:
+        """Return the place behind its last character."""
 
 
 class Pattern(Protocol):
@@ -18,6 +29,9 @@ class Pattern(Protocol):
 
     def fullmatch(self, text: str) -> object:
         """Return a match of the whole `text`, or None."""
+
+    def finditer(self, text: str) -> Iterator[Match]:
+        """Yield the matches, none of which overlap."""
 
 
 @lru_cache(maxsize=1024)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -41,7 +42,8 @@ class Decision:
 
     `confidence` is the number that `threshold` was compared with: `composite`, or `calibrated`
     where the certificate says so or there is none; None when nothing was measured. `output` is
-    what was decided on: the parsed value where the slice expects structure.
+    what was decided on: the parsed value where the slice expects structure. `redacted` says by form
+    how often something was replaced before it was kept.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Decision:
     elapsed_ms: float
     output: Any
     feedback: tuple[Finding, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def approved(self) -> bool:

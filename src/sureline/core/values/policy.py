@@ -15,6 +15,7 @@ from sureline.core.values.groups import Groups
 from sureline.core.values.inbound import InboundSource
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
+from sureline.core.values.redaction import RedactionPolicy
 from sureline.core.values.retention import RetentionPolicy
 from sureline.core.values.review import ReviewRules
 
@@ -193,6 +194,7 @@ class SlicePolicy:
     attention: AttentionShares = field(default_factory=AttentionShares)
     certify_missed_errors: bool = False
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+    redact: RedactionPolicy = field(default_factory=RedactionPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

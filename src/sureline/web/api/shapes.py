@@ -84,6 +84,7 @@ class DecisionShape(TypedDict, total=False):
     findings: dict[str, list[FindingShape]]
     output_text: str
     erased: bool
+    redacted: dict[str, int]
 
 
 @with_config(_FORBID)
@@ -278,10 +279,11 @@ class HealthShape(TypedDict):
 
 
 class ReadyShape(TypedDict):
-    """The server can decide under this policy."""
+    """The server can decide under this policy; `warnings` are codes of what to look at."""
 
     status: Literal["ready"]
     policy: str
+    warnings: list[Literal["log_is_large"]]
 
 
 class ProblemShape(TypedDict, total=False):
