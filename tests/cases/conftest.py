@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.postgres import postgres as postgres
+
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "cases.jsonl"
 
 

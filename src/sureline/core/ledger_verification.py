@@ -100,7 +100,7 @@ class LedgerVerifier:
             fault=fault,
             erased=self.payloads.erased,
             cannot_see=(*first.cannot_see, *self._unsealed(common, reports)),
-            heads={stream: chain.head for stream, chain in self._chains.items()},
+            heads={stream: chain.head for stream, chain in self._chains.items() if chain.seq},
         )
 
     def _vanished(self) -> Fault | None:
