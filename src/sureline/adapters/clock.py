@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -23,16 +22,15 @@ class SystemClock:
         elapsed: Callable[[], float] = seconds_since_boot,
     ) -> None:
         self._wall, self._elapsed = wall, elapsed
-        self._lock = threading.Lock()
         self._last = (elapsed(), wall())
 
     def now(self) -> datetime:
         """Return the current moment in UTC."""
-        with self._lock:
-            at = self._elapsed()
-            before, said = self._last
-            told = steady(said, at - before, self._wall())
-            self._last = (at, told)
+        # No lock, which a fork could leave held: threads that meet here tell the same time.
+        at = self._elapsed()
+        before, said = self._last
+        told = steady(said, at - before, self._wall())
+        self._last = (at, told)
         return datetime.fromtimestamp(told, UTC)
 
     def monotonic(self) -> float:

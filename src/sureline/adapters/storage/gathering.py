@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
+from weakref import WeakSet
 
 Result = Any
 
@@ -73,7 +74,7 @@ class Gathering:
         self._lock = threading.Lock()
         self._pending: list[_Entry] = []
         self._scheduled: asyncio.AbstractEventLoop | None = None
-        self._watched: set[asyncio.AbstractEventLoop] = set()
+        self._watched: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._busy = False
         self._closed = False
         self._batches: SimpleQueue[list[_Entry] | None] = SimpleQueue()

@@ -5,7 +5,6 @@ It is asked for now and then and carried forward by seconds that nobody sets.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,18 +27,17 @@ class DatabaseClock:
 
     def __init__(self, *, elapsed: Callable[[], float] = seconds_since_boot) -> None:
         self._elapsed = elapsed
-        self._lock = threading.Lock()
         self._ahead = 0.0
         self._asked: float | None = None
         self._last = (0.0, 0.0)
 
     def now(self) -> datetime:
         """Return the current moment in UTC."""
-        with self._lock:
-            at = self._elapsed()
-            before, said = self._last
-            told = steady(said, at - before, self._ahead + at)
-            self._last = (at, told)
+        # No lock, which a fork could leave held: threads that meet here tell the same time.
+        at = self._elapsed()
+        before, said = self._last
+        told = steady(said, at - before, self._ahead + at)
+        self._last = (at, told)
         return datetime.fromtimestamp(told, UTC)
 
     def monotonic(self) -> float:
@@ -58,7 +56,6 @@ class DatabaseClock:
         row = connection.execute(_ASK).fetchone()
         after = self._elapsed()
         assert row is not None
-        with self._lock:
-            if self._asked is None or after - before <= SLOW_SECONDS:
-                self._ahead = row[0] / 1e6 - (before + after) / 2
-            self._asked = after
+        if self._asked is None or after - before <= SLOW_SECONDS:
+            self._ahead = row[0] / 1e6 - (before + after) / 2
+        self._asked = after

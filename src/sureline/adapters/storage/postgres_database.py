@@ -35,6 +35,8 @@ READERS = 8
 """Connections that read at once, per process."""
 MOST_APART = 64
 """So many longer readings wait for a connection at most, per process."""
+READING = 4
+"""Times the patience that one of their statements may take."""
 LONG_SECONDS = 60.0
 """How long one statement of a long reading may take."""
 
@@ -71,7 +73,7 @@ class PostgresDatabase:
         self._asked: PostgresReads | None = None
         self._unusable: str | None = None
         self._counts = BatchCounts()
-        self._apart = 0
+        self._places = threading.Semaphore(MOST_APART)
         self.clock = DatabaseClock()
         self._presence = Presence(self._connected, self.where)
         self.switches = FollowedSwitches(self.connect, self.where)
@@ -115,13 +117,13 @@ class PostgresDatabase:
 
     async def apart(self, read: Callable[[Fetch], T]) -> T:
         """Let `read` ask for much or several times on another thread, beside the short reads."""
-        if self._apart >= MOST_APART:
+        places = self._places
+        if not places.acquire(blocking=False):
             raise StoreBusy(f"too many wait for {self.where}; try again")
-        self._apart += 1
         try:
             return await asyncio.to_thread(read, self.fetch)
         finally:
-            self._apart -= 1
+            places.release()
 
     @contextmanager
     def reader(self) -> Iterator[Fetch]:
@@ -202,6 +204,9 @@ class PostgresDatabase:
     def after_fork_in_child(self) -> None:
         """Start anew in the child."""
         self._lock = threading.RLock()
+        self._places = threading.Semaphore(MOST_APART)
+        self._presence = Presence(self._connected, self.where)
+        self.switches.after_fork()
 
     def connect(self) -> Connection:
         """Open a connection of its own, in autocommit mode.
@@ -210,6 +215,11 @@ class PostgresDatabase:
         """
         connection = self._presence.connect()
         connection.silent = self._presence.lost
+        return connection
+
+    def _to_read(self) -> Connection:
+        connection = self.connect()
+        connection.allow(READING * self._patience)
         return connection
 
     def _connected(self) -> Connection:
@@ -237,7 +247,7 @@ class PostgresDatabase:
             self._check_usable()
             if self._pool is None:
                 self._pool = ReadingPool(
-                    self.connect, self.where, most=READERS, patience=self._patience
+                    self._to_read, self.where, most=READERS, patience=self._patience
                 )
             return self._pool
 

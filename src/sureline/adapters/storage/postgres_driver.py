@@ -62,6 +62,13 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             self.silent(error)
         raise error
 
+    def allow(self, seconds: float) -> None:
+        """Let single statements take so long. Raises psycopg.Error."""
+        self.execute(
+            "SELECT set_config('statement_timeout', %s, false)", (f"{seconds * 1000:.0f}",)
+        )
+        self.answer_seconds = seconds + GRACE
+
 
 class _WholeNumbers(Loader):
     """Sums of whole numbers are `numeric` there; they are whole numbers here."""

@@ -111,6 +111,10 @@ class FollowedSwitches:
         with suppress(TimeoutError):
             await asyncio.wait_for(waiter.told, PATIENCE_SECONDS)
 
+    def after_fork(self) -> None:
+        """Start anew in a child: the parent's threads may have held the lock."""
+        self._lock, self._waiters, self._thread = threading.Lock(), [], None
+
     def stop(self) -> None:
         """End the thread; the next use starts another."""
         self._stopping.set()
