@@ -45,8 +45,8 @@ def parsed(text: str) -> Series:
     return found
 
 
-def value(series: Series, name: str, **labels: str) -> float:
-    return series[name][tuple(sorted(labels.items()))]
+def value(series: Series, metric: str, /, **labels: str) -> float:
+    return series[metric][tuple(sorted(labels.items()))]
 
 
 def turn(served: Served, scope: str, *, by: str = "ops") -> None:
@@ -125,10 +125,10 @@ def test_jobs_tell_when_they_ran(served: Served) -> None:
     )
     awaited(jobs.finish("default", done))
     series = scraped(served)
-    assert value(series, "sureline_job_failures", job="watch") == 3
-    assert value(series, "sureline_job_ended_timestamp_seconds", job="watch") == at.timestamp()
+    assert value(series, "sureline_job_failures", name="watch") == 3
+    assert value(series, "sureline_job_ended_timestamp_seconds", name="watch") == at.timestamp()
     assert (
-        value(series, "sureline_job_due_timestamp_seconds", job="watch")
+        value(series, "sureline_job_due_timestamp_seconds", name="watch")
         == (at + timedelta(minutes=1)).timestamp()
     )
 

@@ -26,10 +26,10 @@ class OperationMetrics:
         self._age = gauge("outbox_oldest_seconds", "How long the oldest of it waits, 0 without.")
         self._dead = gauge("outbox_dead", "Deliveries that failed for good and wait for a person.")
         self._ended = gauge(
-            "job_ended_timestamp_seconds", "When a job last ended, however it went.", "job"
+            "job_ended_timestamp_seconds", "When a job last ended, however it went.", "name"
         )
-        self._due = gauge("job_due_timestamp_seconds", "When a job is to run next.", "job")
-        self._failures = gauge("job_failures", "Runs of a job that failed in a row.", "job")
+        self._due = gauge("job_due_timestamp_seconds", "When a job is to run next.", "name")
+        self._failures = gauge("job_failures", "Runs of a job that failed in a row.", "name")
         self._gauges = (
             self._switches,
             self._guards,
