@@ -13,6 +13,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.case_vector_rows import (
     CONTENTS,
     CURSOR,
@@ -118,8 +119,7 @@ class CaseConnections:
         connection = self._database.connect()
         set_to_search(connection)
         # What is not answered in time is ended by the server: nobody waits for it any more.
-        milliseconds = str(round(self._seconds * 1000))
-        connection.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
+        connection.allow(self._seconds)
         return connection
 
     def _started(self) -> ThreadPoolExecutor:
@@ -170,7 +170,7 @@ class PostgresCaseVectors:
         """Make the table if it is not there; return what the server says against it."""
         if self.is_there:
             return None
-        found = await self.database.write(lambda transaction: transaction.first(MAKE))
+        found = await self.database.write(LongJob(lambda transaction: transaction.first(MAKE)))
         return None if found is None else found[0]
 
     async def empty(self) -> None:
@@ -180,7 +180,7 @@ class PostgresCaseVectors:
             transaction.run(FORGET_ALL)
             transaction.run(READ_AGAIN)
 
-        await self.database.write(forget)
+        await self.database.write(LongJob(forget))
 
     def unhurried(self) -> PostgresCaseVectors:
         """Return the same table for whoever wants every answer to be exact and has a minute."""

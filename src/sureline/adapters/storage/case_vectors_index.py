@@ -136,8 +136,7 @@ def _begin(builder: Connection, scope: int, dimension: int) -> bool:
     row = builder.execute("SELECT pg_try_advisory_lock(%s, %s)", (LOCKS, INDEX_LOCK)).fetchone()
     if row != (True,):
         raise Refused("another process builds an index of past cases; wait for its end")
-    # Building waits for transactions that began earlier, however long they take.
-    builder.execute("SET lock_timeout = 0")
+    _take_time(builder)
     had_half = builder.execute(_VALID, (index_name(scope),)).fetchone() is not None
     if had_half:
         _drop(builder, scope)
@@ -152,6 +151,13 @@ def _begin(builder: Connection, scope: int, dimension: int) -> bool:
     return had_half
 
 
+def _take_time(connection: Connection) -> None:
+    """Let statements last: building waits for transactions that began earlier, too."""
+    connection.execute("SET lock_timeout = 0")
+    connection.execute("SET statement_timeout = 0")
+    connection.answer_seconds = None
+
+
 def _drop(builder: Connection, scope: int) -> None:
     builder.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(scope)}".encode())
 
@@ -164,6 +170,7 @@ def _give_up(builder: Connection, scope: int) -> None:
 
 def _measured(connection: Connection, scope: int, dimension: int, now: datetime) -> Recall:
     set_to_search(connection)
+    _take_time(connection)
     shares = [
         _share(connection, scope, dimension, mark, as_vector(sent))
         for mark, sent in connection.execute(_SAMPLE, (scope, QUERIES)).fetchall()
