@@ -12,9 +12,13 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
+from sureline.adapters.delivering import DeliveryThread
+from sureline.adapters.jobs.thread import JobThread
 from sureline.adapters.storage import store as stores
+from sureline.adapters.sweeping import SweepThread
 from sureline.application.ports.keys import Role
-from sureline.bootstrap import Plugins, Services, open_services, opening
+from sureline.bootstrap import Plugins, Services, courier_of, open_services, opening
+from sureline.bootstrap.sweeping import sweep_of
 from sureline.testing import FixedClock
 from sureline.web.settings import ServerSettings
 from tests.cut_line import Line, line_to
@@ -116,6 +120,29 @@ async def test_while_the_database_is_away_everybody_is_told_at_once(cut: Cut) ->
     assert report.fault is None
     for number in range(80):
         assert await cut.services.ledger.decision("default", f"d{number}") is not None
+
+
+def test_what_runs_beside_the_server_goes_on_by_itself(
+    cut: Cut, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Sweeping, jobs and deliveries say that they could not, and can again once it is back."""
+
+    def look() -> int:
+        caplog.clear()
+        SweepThread(sweep_of(cut.services)).look()
+        JobThread(cut.services.jobs).look()
+        DeliveryThread(lambda _: courier_of(cut.services).serve(lambda: True)).look()
+        return len([one for one in caplog.records if one.name.startswith("sureline.adapters")])
+
+    assert look() == 0
+    cut.line.cut()
+    assert look() >= 2
+    cut.line.mend()
+    for _ in range(250):
+        if look() == 0:
+            return
+        time.sleep(0.02)
+    pytest.fail("it did not go on")
 
 
 async def test_a_silent_database_holds_up_nobody_for_long(cut: Cut) -> None:

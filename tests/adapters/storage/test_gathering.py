@@ -107,6 +107,23 @@ async def test_what_a_batch_did_not_come_to_is_first_in_the_next() -> None:
         await gathering.submit("after")
 
 
+async def test_whatever_a_batch_raises_its_callers_hear_and_it_goes_on() -> None:
+    """A thread that died would leave everybody waiting."""
+
+    def broken(jobs: Sequence[Any]) -> Sequence[Any]:
+        if "bad" in jobs:
+            raise ZeroDivisionError
+        return jobs
+
+    gathering = Gathering(broken, name="test")
+    found = await asyncio.gather(
+        *(gathering.submit(one) for one in ("bad", "good")), return_exceptions=True
+    )
+    assert [type(one) for one in found] == [ZeroDivisionError] * 2
+    assert await gathering.submit("good") == "good"
+    gathering.close()
+
+
 @pytest.mark.parametrize("enough", [True, False])
 def test_a_batch_always_does_something(enough: bool) -> None:
     """However slow it is, it goes on: one job at least."""

@@ -153,10 +153,16 @@ class Gathering:
     def _serve(self) -> None:
         while (batch := self._batches.get()) is not None:
             while batch:
-                results = self._together([entry.job for entry in batch])
-                for entry, result in zip(batch, results, strict=True):
+                for entry, result in zip(batch, self._done(batch), strict=True):
                     entry.result = result
                 batch = self._answer(batch)
+
+    def _done(self, batch: list[_Entry]) -> Sequence[Any]:
+        """Do a batch; whatever goes wrong, its callers hear of it and the thread goes on."""
+        try:
+            return self._together([entry.job for entry in batch])
+        except Exception as error:  # noqa: BLE001 - the boundary: each caller gets its error
+            return [error] * len(batch)
 
     def _answer(self, batch: list[_Entry]) -> list[_Entry]:
         """Wake every loop that has an answer coming or something pending.
