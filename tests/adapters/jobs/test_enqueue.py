@@ -71,4 +71,4 @@ async def test_a_job_server_that_is_broken_fails_no_decision(
             "SELECT count(*) FROM notices WHERE decision_id = 'd040' AND spread_at IS NULL"
         )
         assert found.fetchone() == (1,)
-    assert "were not woken" in caplog.text
+    assert "could not be woken" in caplog.text

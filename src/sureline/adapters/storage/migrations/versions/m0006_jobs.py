@@ -16,13 +16,29 @@ branch_labels: str | None = None
 depends_on: str | None = None
 
 
+_WAKE = """
+CREATE FUNCTION sureline_wake(task text, queues text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock)
+    SELECT queue, task, queue FROM unnest(queues) AS queue ORDER BY queue
+    ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING;
+    RETURN true;
+EXCEPTION WHEN OTHERS THEN
+    RETURN false;
+END;
+$$
+"""
+"""One round trip, and a savepoint around it: what goes wrong here must not fail decisions."""
+
+
 def upgrade() -> None:
-    """Install what procrastinate brings, on PostgreSQL."""
+    """Install what procrastinate brings, on PostgreSQL, and what wakes its workers."""
     if op.get_bind().dialect.name == "sqlite":
         return
     from sureline.adapters.storage.job_tables import install
 
     install(op.get_bind().connection.driver_connection)  # type: ignore[arg-type]
+    op.execute(_WAKE)
 
 
 def downgrade() -> None:
