@@ -1,6 +1,9 @@
 """P2's denominator: a bare Starlette application that writes a decision's rows by group commit.
 
-Run: python benchmarks/bare_server.py STORE PORT
+One decision is made by the gate; its rows are written again and again under other ids, and its
+answer is given.
+
+Run: python benchmarks/bare_server.py STORE POLICY PORT
 """
 
 from __future__ import annotations
@@ -18,18 +21,32 @@ from typing import Any
 
 import psycopg
 import uvicorn
-from raw_insert import Rows, insert_batch, insertion, read_rows, sample_records
+from filled_store import proposal
+from raw_insert import OF_PLACE, Rows, insert_batch, insertion, read_rows
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from stores import file_of
 
+import sureline
+from sureline.adapters.storage.line_rows import review_lines
+from sureline.adapters.storage.outbox_rows import notices
+from sureline.adapters.storage.review_rows import reviews
 from sureline.adapters.storage.sqlite_database import PRAGMAS
-from sureline.adapters.storage.store import open_store
+from sureline.adapters.storage.tables import decisions
+from sureline.application.encode import splice
 
-_STREAM, _SEQ, _ID = 0, 1, 4
-"""Where a row's stream, its place and a decision's id stand."""
+_ID_COLUMNS = {"id", "decision_id", "review_id"}
+_NAMED = (decisions, reviews, review_lines, notices)
+_IDS: dict[str, list[int]] = {
+    **{name: [] for name in OF_PLACE},
+    **{
+        one.name: [at for at, name in enumerate(one.c.keys()) if name in _ID_COLUMNS]
+        for one in _NAMED
+    },
+}
+"""Where the id of a decision stands, or what may be any other text just as well."""
 
 Batch = list[tuple[int, asyncio.Future[None]]]
 
@@ -37,8 +54,8 @@ Batch = list[tuple[int, asyncio.Future[None]]]
 class RawWriter:
     """Inserts copies of one decision's rows on a thread; all that wait share one commit."""
 
-    def __init__(self, store: str) -> None:
-        self._rows = _one_decision(store)
+    def __init__(self, store: str, rows: dict[str, tuple[object, ...]]) -> None:
+        self._rows = rows
         self._store = store
         self._pending: Batch = []
         self._busy = False
@@ -67,9 +84,10 @@ class RawWriter:
             else _in_database(self._store)
         )
         while batch := self._batches.get():
+            named = [(number, os.urandom(16).hex()) for number, _ in batch]
             write(
                 {
-                    table: [_copy(table, row, number) for number, _ in batch]
+                    table: [_copy(table, row, number, name) for number, name in named]
                     for table, row in self._rows.items()
                 }
             )
@@ -105,28 +123,35 @@ def _in_database(store: str) -> Callable[[Rows], None]:
     return lambda batch: insert_batch(connection, batch)
 
 
-def _copy(table: str, row: tuple[object, ...], number: int) -> tuple[object, ...]:
+def _copy(table: str, row: tuple[object, ...], number: int, name: str) -> tuple[object, ...]:
+    """Return a row as of the decision `name`: in another place, or under another id."""
     copied = [*row]
-    copied[_STREAM], copied[_SEQ] = "bare", number
-    if table == "decisions":
-        copied[_ID] = os.urandom(16).hex()
+    if table in OF_PLACE:
+        copied[0], copied[1] = "bare", number
+    for place in _IDS[table]:
+        copied[place] = name
     return tuple(copied)
 
 
-def _one_decision(store: str) -> dict[str, tuple[object, ...]]:
-    """Make a store and return one usual decision's rows by table."""
-    opened = open_store(store)
-    asyncio.run(opened.ledger.append(sample_records(1)[0]))
-    opened.close()
-    return {table: rows[0] for table, rows in read_rows(store).items() if rows}
+def _one_decision(store: str, policy: str) -> tuple[dict[str, tuple[object, ...]], bytes]:
+    """Make a store and return one decision's rows by table, and its answer."""
+
+    async def decided() -> bytes:
+        async with sureline.Gate.open(policy, store=store) as gate:
+            made = await gate.decide(**proposal(0))
+            stored = await gate.services.ledger.decision("default", made.id)
+            assert stored is not None
+            return splice(stored.body, stored.answer)
+
+    answer = asyncio.run(decided())
+    return {table: rows[0] for table, rows in read_rows(store).items() if rows}, answer
 
 
 def main() -> None:
-    store, port = sys.argv[1], int(sys.argv[2])
-    writer = RawWriter(store)
+    store, policy, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    rows, answer = _one_decision(store, policy)
+    writer = RawWriter(store, rows)
     numbers = itertools.count(1_000)
-    record = sample_records(1)[0]
-    answer = json.dumps({"body": record.body.decode(), "answer": "a" * 800}).encode()
 
     async def decide(request: Request) -> Response:
         json.loads(await request.body())

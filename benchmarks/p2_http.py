@@ -1,8 +1,8 @@
 """P2: POST /v1/decisions, 64 connections, beside a bare Starlette that writes the same rows.
 
 Both sides run under uvicorn in a process of their own and are driven by wrk with the same bodies.
-The bare side reads the body as JSON, inserts the rows of a usual decision by group commit and
-answers with a usual decision's bytes: no key, no checks, no hash chain, nothing looked up.
+The bare side reads the body as JSON, inserts the rows of such a decision by group commit and
+answers with its bytes: no key, no checks, no hash chain, nothing looked up.
 
 Run: python benchmarks/p2_http.py [--store sqlite|postgres|both] [--quick] [--json]
 (needs wrk: apt-get install wrk)
@@ -135,7 +135,7 @@ def _compared(folder: Path, store: str, bare_store: str, history: int, seconds: 
         load(script, 1)
         ours = load(script, seconds)
     bare_server = str(Path(__file__).with_name("bare_server.py"))
-    with server(bare_server, bare_store, str(PORT)):
+    with server(bare_server, bare_store, str(policy), str(PORT)):
         load(script, 1)
         bare = load(script, seconds)
     return Pair(ours=ours, bare=bare)

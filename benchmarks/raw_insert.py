@@ -1,8 +1,10 @@
 """P1's denominator: the rows of a decision inserted raw, by group commit, with nothing around it.
 
-The same tables, indexes, triggers and settings as the store's, the same number of rows per
-commit; but no event loop, no hashing, no reading, no answer to anyone: `executemany` in one
-thread, on PostgreSQL in the driver's pipeline, so that a batch is one round trip.
+All rows that a decision leaves: the decision, its payload and vector, and where it goes to a
+person its item of the queue, the line by which that is found, and the notice of it. The same
+tables, indexes, triggers and settings as the store's, the same number of decisions per commit; but
+no event loop, no hashing, no reading, no counts, no answer to anyone: `executemany` in one thread,
+on PostgreSQL in the driver's pipeline, so that a batch is one round trip.
 
 Run: python benchmarks/raw_insert.py [--store sqlite|postgres|both] [--quick] [--json]
 to compare `ledger.append` from 64 callers with it.
@@ -25,6 +27,9 @@ from figures import hand_out
 from page import Section
 from stores import TITLES, Stores, add_store_option, chosen, file_of, stores
 
+from sureline.adapters.storage.line_rows import review_lines
+from sureline.adapters.storage.outbox_rows import notices
+from sureline.adapters.storage.review_rows import reviews
 from sureline.adapters.storage.sqlite_database import PRAGMAS
 from sureline.adapters.storage.store import open_store
 from sureline.application.ports.ledger import DecisionRecord
@@ -32,9 +37,12 @@ from sureline.core.values.stratum import Fold, Stratum
 
 CALLERS = 64
 STRATUM = Stratum(attempt=1, propensity=1.0, representative=True, judged=False, fold=Fold.HOLD)
-TABLES = ("decisions", "payloads", "vectors")
-_STREAM, _SEQ = 0, 1
-"""Where a row's stream and place stand."""
+OF_PLACE = ("decisions", "payloads", "vectors")
+"""Tables with a row of a decision under its stream and place, the first two columns."""
+OF_ID = {"reviews": "decision_id", "review_lines": "id", "notices": "decision_id"}
+"""Tables with a row of a decision under its workspace, the first column, and this one."""
+_ID = 4
+"""Where a decision's id stands."""
 
 Rows = dict[str, list[tuple[object, ...]]]
 
@@ -103,30 +111,52 @@ def read_rows(stored: str) -> Rows:
     """Return the rows that belong to decisions, by table, in the order they were written."""
     if stored.startswith("sqlite:"):
         file = sqlite3.connect(file_of(stored))
-        rows = {table: file.execute(_query(table)).fetchall() for table in TABLES}
+        rows = {table: file.execute(query).fetchall() for table, query in _queries().items()}
         file.close()
         return rows
     with psycopg.connect(stored) as connection:
-        return {table: connection.execute(_query(table).encode()).fetchall() for table in TABLES}
+        return {
+            table: connection.execute(query.encode()).fetchall()
+            for table, query in _queries().items()
+        }
 
 
-def _query(table: str) -> str:
-    return (
-        f"SELECT * FROM {table} WHERE (stream, seq) IN (SELECT stream, seq FROM decisions) "
-        "ORDER BY stream, seq"
-    )
+def _queries() -> dict[str, str]:
+    """Return what reads each table's rows, one for each decision at most, in their order."""
+    join = "SELECT t.* FROM decisions d JOIN {} t ON {} ORDER BY d.stream, d.seq"
+    by_place = "t.stream = d.stream AND t.seq = d.seq"
+    by_id = "t.workspace = d.workspace AND t.{} = d.id"
+    return {
+        **{table: join.format(table, by_place) for table in OF_PLACE},
+        **{table: join.format(table, by_id.format(column)) for table, column in OF_ID.items()},
+    }
 
 
 def _batches(rows: Rows, per_commit: int) -> Iterator[Rows]:
-    by_place = {table: {row[: _SEQ + 1]: row for row in rows[table]} for table in TABLES}
-    places = [row[: _SEQ + 1] for row in rows["decisions"]]
-    for first in range(0, len(places), per_commit):
-        part = places[first : first + per_commit]
-        found = {
-            table: [by_place[table][place] for place in part if place in by_place[table]]
-            for table in TABLES
+    """Yield the rows of so many decisions at a time."""
+    decided, columns = rows["decisions"], _columns()
+    by_key: dict[str, dict[object, list[tuple[object, ...]]]] = {}
+    for table, found in rows.items():
+        for row in found:
+            key = row[:2] if table in OF_PLACE else row[columns[table]]
+            by_key.setdefault(table, {}).setdefault(key, []).append(row)
+    for first in range(0, len(decided), per_commit):
+        part = decided[first : first + per_commit]
+        batch = {
+            table: [
+                one
+                for row in part
+                for one in known.get(row[:2] if table in OF_PLACE else row[_ID], ())
+            ]
+            for table, known in by_key.items()
         }
-        yield {table: rows for table, rows in found.items() if rows}
+        yield {table: rows for table, rows in batch.items() if rows}
+
+
+def _columns() -> dict[str, int]:
+    """Return where the decision's id stands in the tables that have it."""
+    tables = {one.name: one for one in (reviews, review_lines, notices)}
+    return {name: tables[name].c.keys().index(column) for name, column in OF_ID.items()}
 
 
 def sample_records(count: int) -> list[DecisionRecord]:
