@@ -27,7 +27,7 @@ def test_every_command_has_json(name: str) -> None:
     members = list(getattr(command, "commands", {}).values()) or [command]
     for member in members:
         options = [option for parameter in member.params for option in parameter.opts]
-        assert ("--json" in options) != (name == "serve"), member.name
+        assert ("--json" in options) != (name in {"serve", "worker"}), member.name
 
 
 def test_help_lists_all_commands(run: Run) -> None:
