@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from pathlib import Path
@@ -118,6 +119,24 @@ def test_a_changed_export_is_found(recorded: Run, folder: Path) -> None:
     (folder / "none.jsonl").write_text("hello\n")
     assert recorded("ledger", "verify", "none.jsonl").exit_code == 1
     assert recorded("ledger", "verify", "nowhere.jsonl").exit_code == 2
+
+
+def test_a_packed_export_is_read_too(recorded: Run, folder: Path) -> None:
+    """With gzip; one that is cut off or damaged is named, and so is what is not UTF-8."""
+    data = gzip.compress(recorded("ledger", "export").stdout.encode())
+    (folder / "out.jsonl.gz").write_bytes(data)
+    assert recorded("ledger", "verify", "out.jsonl.gz").exit_code == 0
+    for bad in (data[:-20], data[:40] + b"xxxx" + data[44:], b"{}\n\xff\n"):
+        (folder / "bad").write_bytes(bad)
+        told = recorded("ledger", "verify", "bad")
+        assert told.exit_code in {1, 2}
+        assert "Traceback" not in told.output
+    assert "bad: damaged, or cut off" in _verified_bad(recorded, folder, data[:-20])
+
+
+def _verified_bad(run: Run, folder: Path, data: bytes) -> str:
+    (folder / "bad").write_bytes(data)
+    return run("ledger", "verify", "bad").stderr
 
 
 def test_erasing_keeps_the_chain(recorded: Run, folder: Path) -> None:

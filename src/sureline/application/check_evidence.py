@@ -21,6 +21,7 @@ from sureline.application.evidence import (
     VERIFICATION,
 )
 from sureline.application.ports.evidence import PackReader
+from sureline.core.canonical import canonical_json
 from sureline.core.chain import Head, payload_digest
 from sureline.core.chain_export import read_export_line
 from sureline.core.chain_verification import ChainVerifier
@@ -194,7 +195,7 @@ def _confirmed(lines: Iterable[str], payloads: bool) -> Iterator[str]:
         if payload is None:
             yield line
         elif payloads and _digest_of(payload) == content.get("payload_digest"):
-            yield json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            yield canonical_json(content).decode()
         else:
             yield ""
 

@@ -14,6 +14,8 @@ from sureline.adapters.storage.backup import (
     Progress,
     copy_file,
     copy_rows,
+    file_to_copy,
+    is_on_postgres,
     new_file,
     proven,
     size_of,
@@ -21,7 +23,7 @@ from sureline.adapters.storage.backup import (
 )
 from sureline.adapters.storage.restored import MarkRestored, every_erasure, newest_moment
 from sureline.adapters.storage.stated_heads import heads_met
-from sureline.adapters.storage.store import Store, file_of, open_store
+from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.audits import Erasure
 from sureline.bootstrap.heads import StatedHead
 from sureline.core.chain_verification import ChainReport
@@ -61,20 +63,21 @@ async def back_up(url: str, path: Path, *, progress: Progress) -> Backup:
 
     Raises InvalidInput, Refused where the file exists or the store does not hold, StoreError.
     """
+    with new_file(path) as part:
+        if is_on_postgres(url):
+            await _rows_of(url, part, progress)
+        else:
+            copy_file(file_to_copy(url), part, progress=progress)
+        chain = await proven(part)
+    return Backup(path=path, size=size_of(path), rows=chain.rows, head=str(chain.head))
+
+
+async def _rows_of(url: str, part: Path, progress: Progress) -> None:
     source = open_store(url, create=False, to_write=False)
     try:
-        if source.in_memory:
-            raise InvalidInput("a store in memory has nothing to back up", field="--store")
-        file = file_of(url)
-        with new_file(path) as part:
-            if file is None:
-                await copy_rows(source, part, progress=progress)
-            else:
-                copy_file(file, part, progress=progress)
-            chain = await proven(part)
+        await copy_rows(source, part, progress=progress)
     finally:
         source.close()
-    return Backup(path=path, size=size_of(path), rows=chain.rows, head=str(chain.head))
 
 
 async def drill(path: Path, head: StatedHead | None) -> Drill:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from sureline.bootstrap.heads import StatedHead, check_head
 from sureline.cli.backup import erasures
 from sureline.cli.erase import erase
 from sureline.cli.evidence import check_evidence, evidence
+from sureline.cli.export_lines import export_lines
 from sureline.cli.heads import (
     UNCHECKED,
     HeadFinding,
@@ -36,7 +36,7 @@ from sureline.core.derived_verification import NOT_CHAINED, NOT_EXPORTED, TableR
 from sureline.core.gate.acting import acting
 from sureline.core.signed_head import HeadsMet
 from sureline.core.values.counted import counted
-from sureline.errors import InvalidInput, Refused
+from sureline.errors import Refused
 
 ledger_app = typer.Typer(
     help="Verify, export and erase what was recorded.", no_args_is_help=True, add_completion=False
@@ -123,7 +123,7 @@ def _verified_export(file: Path, expected: Head | StatedHead | None) -> Verified
     """Look at an export, which does not say whose it is."""
     met = HeadsMet(expected.statement) if isinstance(expected, StatedHead) else None
     chain = verify_export(
-        _export_lines(file),
+        export_lines(file),
         expected=common_head(expected),
         seen=None if met is None else met.add,
     )
@@ -216,16 +216,6 @@ def export(
 
 ledger_app.command("erase")(erase)
 ledger_app.command("retention")(retention)
-
-
-def _export_lines(file: Path) -> Iterator[str]:
-    try:
-        with file.open(encoding="utf-8") as lines:
-            yield from lines
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{file}: not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise InvalidInput(f"{file}: cannot open the file: {error.strerror}") from None
 
 
 def _show(found: Verified, as_json: bool) -> None:

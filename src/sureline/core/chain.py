@@ -104,7 +104,7 @@ def erased_places(row: ChainRow) -> Sequence[tuple[str, int]]:
         body = json.loads(row.body)
         own = [(row.stream, seq) for seq in body["rows"] if isinstance(seq, int)]
         return [*own, *((str(stream), int(seq)) for stream, seq in body.get("others", ()))]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ()
 
 
@@ -117,7 +117,7 @@ def heads_in(body: bytes) -> Mapping[str, Head]:
     """Return where the streams stood at the seal of this body; none if it cannot be read."""
     try:
         return {str(stream): Head.parse(text) for stream, text in json.loads(body).items()}
-    except (ValueError, AttributeError, InvalidInput):
+    except (ValueError, AttributeError, InvalidInput, RecursionError):
         return {}
 
 

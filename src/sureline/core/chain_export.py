@@ -46,7 +46,7 @@ def read_export_line(line: str) -> ChainRow:
         return ChainRow(
             stream=_exactly(str, data["stream"]),
             seq=_exactly(int, data["seq"]),
-            kind=data["kind"],
+            kind=_exactly(str, data["kind"]),
             fields=dict(data["fields"]),
             body=_bytes(data["body"]),
             payload_digest=ZERO if digest is None else bytes.fromhex(digest),

@@ -57,6 +57,8 @@ class Period:
     until: datetime
 
     def __post_init__(self) -> None:
+        if self.since.tzinfo is None or self.until.tzinfo is None:
+            raise InvalidInput("expected moments with their zones", field="--from")
         if self.since >= self.until:
             raise InvalidInput("expected a moment after --from", field="--to")
 
@@ -113,7 +115,7 @@ class PeriodViews:
         elif row.kind == "activation":
             self._activation(row)
         elif row.kind == "calibration":
-            self.calibrations[str(row.fields["id"])] = _text(row.body)
+            self.calibrations[str(row.fields.get("id"))] = _text(row.body)
 
     def lines(self) -> dict[str, list[str]]:
         """Return the files as lines without their ends."""
@@ -149,7 +151,9 @@ class PeriodViews:
         self._routes[str(fields.get("slice_key")), str(fields.get("route"))] += 1
         self._audited += fields.get("audit") == 1
         self.policies.add(str(fields.get("policy_hash")))
-        drawn = sha256(f"{self._seed}\n{fields.get('id')}".encode()).digest()
+        drawn = sha256(
+            f"{self._seed}\n{fields.get('id')}".encode("utf-8", "surrogatepass")
+        ).digest()
         entry = (-int.from_bytes(drawn, "big"), row.stream, row.seq, row)
         if len(self._sample) < self._size:
             heapq.heappush(self._sample, entry)

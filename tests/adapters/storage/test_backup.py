@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sureline.adapters.storage import backup
 from sureline.adapters.storage.backup import copy_file, new_file
 from sureline.adapters.storage.copy_store import copy_store
 from sureline.adapters.storage.restored import MarkRestored, every_erasure, newest_moment
@@ -99,6 +100,24 @@ async def test_a_store_that_does_not_hold_is_not_backed_up(tmp_path: Path) -> No
     with pytest.raises(Refused, match="does not hold, so no backup"):
         await back_up(url, tmp_path / "b.db", progress=lambda _: None)
     assert _names(tmp_path) == ["s.db"]
+
+
+async def test_a_store_of_an_earlier_version_stays_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup before an upgrade is not upgraded by being verified, nor is the store."""
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    store = open_store(url)
+    await store.ledger.append(record(1))
+    store.close()
+    before = (tmp_path / "s.db").read_bytes()
+    copy_file(tmp_path / "s.db", tmp_path / "c.db", progress=lambda _: None)
+    monkeypatch.setattr(backup, "SCHEMA_REVISION", "9999")
+    made = await back_up(url, tmp_path / "b.db", progress=lambda _: None)
+    assert made.rows == 1
+    assert (tmp_path / "b.db").read_bytes() == (tmp_path / "c.db").read_bytes()
+    assert (tmp_path / "s.db").read_bytes() == before
+    assert _names(tmp_path) == ["b.db", "c.db", "s.db"]
 
 
 async def test_what_cannot_be_backed_up_or_tried_is_said(tmp_path: Path) -> None:

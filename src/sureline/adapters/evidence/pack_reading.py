@@ -20,6 +20,7 @@ MOST_LINE = 64 << 20
 MOST_RATIO, FREE = 300, 1 << 20
 """A file that is so many times as long as it is packed, beyond the first bytes, is a bomb."""
 _CHUNK = 1 << 20
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -35,6 +36,8 @@ class ZipReader:
         if len(self._entries) > MOST_FILES:
             raise InvalidInput("more files than any pack has", field=where)
         for name, entry in self._entries.items():
+            if entry.compress_type not in _PACKED:
+                raise InvalidInput("packed otherwise than in any pack", field=self._at(name))
             if entry.file_size > FREE + MOST_RATIO * entry.compress_size:
                 raise InvalidInput(
                     "far longer than it is packed: not unpacked", field=self._at(name)

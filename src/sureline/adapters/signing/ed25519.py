@@ -107,7 +107,7 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     data = _read(path)
-    if path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
+    if os.name == "posix" and path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
         raise InvalidInput(f"every user can read this key; run `chmod 600 {path}`", field=str(path))
     key = _loaded(
         lambda: serialization.load_pem_private_key(data, password=None), path, "a private key"
@@ -171,7 +171,6 @@ def _write(path: Path, data: bytes, mode: int) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, mode)
             file.write(data)
     except OSError as error:
         raise InvalidInput(f"cannot write the key: {error.strerror}", field=str(path)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -13,9 +14,10 @@ from pathlib import Path
 from sureline.adapters.storage.copy_store import copy_store
 from sureline.adapters.storage.sqlite_database import reading_address
 from sureline.adapters.storage.sqlite_errors import translated
-from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.store import Store, file_of, open_store
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.core.chain_verification import ChainReport
-from sureline.errors import InvalidInput, Refused, StoreError
+from sureline.errors import InvalidInput, Refused, StoreError, StoreUnavailable
 
 PAGES = 2_000
 """Pages of the file that are copied at once."""
@@ -101,8 +103,42 @@ async def copy_rows(source: Store, target: Path, *, progress: Progress) -> None:
         raise Refused(f"no backup was made: {report.problem}")
 
 
+def is_on_postgres(url: str) -> bool:
+    """Tell whether a store has no file. Raises InvalidInput."""
+    return file_of(url) is None and not url.startswith("sqlite:")
+
+
+def file_to_copy(url: str) -> Path:
+    """Return the file of a store, which is not opened: that would upgrade it. Raises as opening."""
+    file = file_of(url)
+    if file is None:
+        raise InvalidInput("a store in memory has nothing to back up", field="--store")
+    if not file.is_file():
+        raise StoreUnavailable(f"{file}: there is no store; look for a typing error")
+    return file
+
+
 async def proven(path: Path) -> ChainReport:
-    """Verify a copy as a restored store would be. Raises Refused if it does not hold."""
+    """Verify a copy as a restored store would be; it is left as it is. Raises Refused, StoreError.
+
+    One of an earlier version is verified in a copy of its own, which opening it upgrades.
+    """
+    if _revision(path) == SCHEMA_REVISION:
+        return await _verified(path)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f"{path.name}.") as folder:
+        return await _verified(take_copy(path, Path(folder)))
+
+
+def _revision(path: Path) -> str | None:
+    with closing(sqlite3.connect(reading_address(path), uri=True)) as reading:
+        try:
+            row = reading.execute("SELECT version_num FROM alembic_version").fetchone()
+        except sqlite3.Error:
+            return None  # opening it says what it is instead
+    return None if row is None else str(row[0])
+
+
+async def _verified(path: Path) -> ChainReport:
     store = open_store(f"sqlite:///{path}", create=False)
     try:
         chain = await store.ledger.verify()

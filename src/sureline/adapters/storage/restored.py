@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, exists, func, literal_column, or_, select
+from sqlalchemy import bindparam, exists, func, literal_column, or_, select, union
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.erase_payload import ERASURES, stored_erasure
@@ -18,7 +18,14 @@ from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.registry import chain_activation
 from sureline.adapters.storage.statement import compiled, insertion
 from sureline.adapters.storage.stored_switches import append_switch
-from sureline.adapters.storage.tables import CHAINED, consumptions, decisions, erasures, outcomes
+from sureline.adapters.storage.tables import (
+    CHAINED,
+    activations,
+    consumptions,
+    decisions,
+    erasures,
+    outcomes,
+)
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.audits import Erasure
 from sureline.application.ports.registry import RESTORED, Activation
@@ -50,7 +57,7 @@ _USABLE = compiled(
     )
 )
 _CONSUME = insertion(consumptions)
-_WORKSPACES = compiled(select(decisions.c.workspace).distinct().order_by(decisions.c.workspace))
+_WORKSPACES = compiled(union(select(decisions.c.workspace), select(activations.c.workspace)))
 _ERASED_IN = compiled(select(erasures.c.workspace).distinct().order_by(erasures.c.workspace))
 _NEWEST = compiled(
     select(
@@ -88,8 +95,8 @@ class MarkRestored:
         )
         now = to_micros(self.at)
         transaction.run_many(_CONSUME, [(workspace, name, now) for workspace, name in usable])
-        for (workspace,) in transaction.all(_WORKSPACES) or [("default",)]:
-            self._stop(transaction, str(workspace))
+        for workspace in sorted({str(row[0]) for row in transaction.all(_WORKSPACES)}):
+            self._stop(transaction, workspace)
         return len(usable)
 
     def _stop(self, transaction: Transaction, workspace: str) -> None:
