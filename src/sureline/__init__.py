@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sureline.bootstrap import Plugins as Plugins
+    from sureline.bootstrap import tracer_on as tracer_on
     from sureline.core.values.decision import Decision as Decision
     from sureline.core.values.decision import Reason as Reason
     from sureline.core.values.decision import Route as Route
@@ -51,6 +52,7 @@ _HOMES = {
     "Outcome": "sureline.core.values.outcome",
     "OutcomeSource": "sureline.core.values.outcome",
     "Plugins": "sureline.bootstrap",
+    "tracer_on": "sureline.bootstrap",
     "Policy": "sureline.core.values.policy",
     "PolicyError": "sureline.errors",
     "Proposal": "sureline.core.values.proposal",
@@ -95,6 +97,7 @@ __all__ = [
     "SurelineError",
     "UnknownSlice",
     "Verdict",
+    "tracer_on",
 ]
 
 

@@ -25,7 +25,7 @@ class Plugins:
     `models` maps the names that a policy's `output.model` uses to pydantic model classes.
     `model_client` asks language models in place of the providers' own clients; `limits` say how.
     `most_cases` is how many of a slice's latest verdicts are kept for similarity search.
-    `tracer` makes spans; `bootstrap.tracer_on` gives one on the program's own OpenTelemetry.
+    `tracer` makes spans; `tracer_on` gives one on the program's own OpenTelemetry.
     """
 
     signals: Sequence[SignalSource] = ()
