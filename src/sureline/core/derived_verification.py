@@ -11,8 +11,8 @@ from sureline.core.values.counted import counted
 MOST_EXAMPLES = 3
 
 NOT_CHAINED = (
-    "which approvals were used or called back, the API keys, the store's secret, and when jobs "
-    "last ran: they are no part of the chain",
+    "which approvals were used or called back, the state of the queue, the API keys, the store's "
+    "secret, and when jobs or verifications last ran: they are no part of the chain",
     "vectors of decisions without a verdict, which the search for similar cases does not use",
     "whether vectors made anew (`sureline reembed`) are all there and were made of what they stand "
     "for: each has a digest of its own, which shows damage, but they are no part of the chain",
