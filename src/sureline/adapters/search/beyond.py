@@ -18,7 +18,7 @@ from sureline.adapters.search.nearest import nearest, reach
 from sureline.application.ports.cases import BestCases, Neighbourhood, Searched, StoredCases
 from sureline.errors import StoreError
 
-_SPARE = 64
+_SPARE = 16
 _GROWTH = 8
 """How many times more cases are asked for where near-duplicates were in the way."""
 _NOISE = 1e-5

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
-import psycopg
 from numpy.typing import NDArray
 
 from sureline.adapters.storage.batch import LongJob
+from sureline.adapters.storage.case_connections import CaseConnections
 from sureline.adapters.storage.case_vector_rows import (
     CONTENTS,
     CURSOR,
@@ -23,7 +20,6 @@ from sureline.adapters.storage.case_vector_rows import (
     MAKE,
     READ_AGAIN,
     as_vector,
-    set_to_search,
 )
 from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
 from sureline.adapters.storage.case_vectors_look import (
@@ -35,108 +31,17 @@ from sureline.adapters.storage.case_vectors_look import (
     nothing,
     standing,
 )
-from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.postgres_database import PostgresDatabase
 from sureline.adapters.storage.postgres_driver import Connection
-from sureline.adapters.storage.postgres_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.cases import BestCases, Searched, StoredCase
-from sureline.errors import StoreBusy, StoreUnavailable
+from sureline.errors import StoreBusy
 
 T = TypeVar("T")
 
 SEARCH_SECONDS = 2.0
 """How long the database may take for a search, taking in what is new included."""
-SEARCHES = 4
-"""Searches that are asked at once, per process; each has a connection and a thread."""
 _MOST_EDGES = 1_000
-
-
-class CaseConnections:
-    """A few connections for searching, each used by one thread at a time.
-
-    They are not those that decisions are read by: a search of a second must not hold them up.
-    """
-
-    def __init__(self, database: PostgresDatabase, seconds: float) -> None:
-        self._database = database
-        self._seconds = seconds
-        self._lock = threading.RLock()
-        self._idle: list[Connection] = []
-        self._threads: ThreadPoolExecutor | None = None
-        self._is_closed = False
-        guard(self)
-
-    async def run(self, job: Callable[[Connection], T]) -> T:
-        """Run `job` on a connection, off the loop. Raises StoreError, StoreBusy after a while."""
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._seconds):
-                return await loop.run_in_executor(self._started(), self._run, job)
-        except TimeoutError:
-            raise StoreBusy(
-                f"{self._database.where} took more than {self._seconds} s to search past cases"
-            ) from None
-
-    def close(self) -> None:
-        """Let go of connections and threads; a second time does nothing."""
-        with self._lock:
-            self._is_closed = True
-            self._stop()
-
-    def before_fork(self) -> None:
-        """Close everything and keep every thread out until the fork is over."""
-        self._lock.acquire()
-        self._stop()
-
-    def after_fork_in_parent(self) -> None:
-        """Let the threads in again; the next use connects."""
-        self._lock.release()
-
-    def after_fork_in_child(self) -> None:
-        """Start anew in the child."""
-        self._lock = threading.RLock()
-
-    def _run(self, job: Callable[[Connection], T]) -> T:
-        try:
-            connection = self._idle.pop() if self._idle else self._connect()
-        except psycopg.Error as error:
-            raise store_error(error, self._database.where) from error
-        try:
-            result = job(connection)
-        except psycopg.Error as error:
-            with suppress(psycopg.Error):
-                connection.close()
-            raise store_error(error, self._database.where) from error
-        except BaseException:
-            connection.rollback()
-            self._idle.append(connection)
-            raise
-        self._idle.append(connection)
-        return result
-
-    def _connect(self) -> Connection:
-        connection = self._database.connect()
-        set_to_search(connection)
-        # What is not answered in time is ended by the server: nobody waits for it any more.
-        connection.allow(self._seconds)
-        return connection
-
-    def _started(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._is_closed:
-                raise StoreUnavailable("the store is closed")
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(SEARCHES, thread_name_prefix="sureline-cases")
-            return self._threads
-
-    def _stop(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
-        while self._idle:
-            with suppress(psycopg.Error):
-                self._idle.pop().close()
-        self._threads = None
 
 
 class PostgresCaseVectors:
@@ -278,17 +183,17 @@ class ModelCaseVectors:
         return await asyncio.to_thread(read)
 
     def _look(self, connection: Connection, query: CaseQuery, until: int) -> BestCases | None:
-        """Search as of one moment; None if the table does not follow the ledger up to `until`."""
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        """Search; None if the table does not follow the ledger up to `until`.
+
+        In no transaction: that would cost twice the round trips. What is taken in or erased
+        between the statements is seen by this search or by the next.
+        """
         found = standing(connection, query)
         if found.cursor < until:
-            best = None
-        elif found.scope is None:
-            best = nothing(Searched(how="exact"))
-        else:
-            best = look(connection, query, found, self._edge(connection, query, found))
-        connection.execute("COMMIT")
-        return best
+            return None
+        if found.scope is None:
+            return nothing(Searched(how="exact"))
+        return look(connection, query, found, self._edge(connection, query, found))
 
     def _edge(self, connection: Connection, query: CaseQuery, found: Standing) -> Edge:
         """Return where the window ends: counting it takes as long as a search by the index.
