@@ -220,3 +220,18 @@ def test_one_thread_finds_out_that_it_is_back() -> None:
         presence.connect()
     assert len(tries) == 2
     presence.stop()
+
+
+async def test_one_bad_row_on_a_slow_line_makes_its_neighbours_wait_once(
+    line: Line, store: Store
+) -> None:
+    """Each is tried alone only for as long as a batch may take; the rest go together again."""
+    await store.ledger.append(record(1))
+    line.line.delay = 0.03
+    rows = [record(2, score_bin=2**40), *(record(n) for n in range(3, 60))]
+    began = time.perf_counter()
+    found = await asyncio.gather(*map(store.ledger.append, rows), return_exceptions=True)
+    assert time.perf_counter() - began < 6
+    assert [type(one) for one in found if isinstance(one, BaseException)] == [StoreError]
+    line.line.delay = 0.0
+    assert (await store.ledger.verify()).rows == 58

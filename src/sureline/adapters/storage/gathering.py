@@ -26,6 +26,8 @@ MOST_WAITING = 20_000
 """So many jobs wait at most, whatever they are."""
 LONGEST_WAIT = 10.0
 """Seconds for which a job waits for its batch to begin."""
+AT_ONCE = 2_000
+"""A batch has no more jobs, so that it takes seconds at the very most."""
 LATER: Final = object()
 """The result of a job that a batch did not come to: it goes first in the next one."""
 
@@ -128,7 +130,8 @@ class Gathering:
             self._scheduled = None
             if self._busy:
                 return
-            batch, self._pending = [one for one in self._pending if not one.future.done()], []
+            wanted = [one for one in self._pending if not one.future.done()]
+            batch, self._pending = wanted[:AT_ONCE], wanted[AT_ONCE:]
             if not batch:
                 return
             self._busy = True

@@ -18,6 +18,7 @@ import psycopg
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.batch import Job, LongJob, run_jobs
 from sureline.adapters.storage.enqueue import enqueue_delivery
+from sureline.adapters.storage.gathering import LATER
 from sureline.adapters.storage.places import WRITER
 from sureline.adapters.storage.postgres_driver import (
     LOCKS,
@@ -78,7 +79,16 @@ class PostgresCommit:
         except Exception as error:  # noqa: BLE001 - the boundary: each caller gets its error
             if len(jobs) == 1:
                 return [error]
-        return [self._write([job], locked=locked)[0] for job in jobs]
+        return self._one_by_one(jobs, locked=locked)
+
+    def _one_by_one(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
+        """Write each job in a transaction of its own, as many as there is time for."""
+        until = self._monotonic() + BATCH_SECONDS
+        results: list[Any] = []
+        for job in jobs:
+            is_late = bool(results) and self._monotonic() > until
+            results.append(LATER if is_late else self._write([job], locked=locked)[0])
+        return results
 
     def _commit(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
         until = self._monotonic() + BATCH_SECONDS
