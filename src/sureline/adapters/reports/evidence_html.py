@@ -23,6 +23,8 @@ MOST_ROWS = 200
 
 SHOWN = ("slice_key", "threshold", "target", "delta", "n", "in_band", "correct", "lower_bound")
 """What the page shows of a certificate."""
+_MOMENTS = {"when", "at", "opened_at", "closed_at", "started_at", "finished_at"}
+_HASH = 64
 
 
 def evidence_html(summary: Summary) -> str:
@@ -35,17 +37,29 @@ def evidence_html(summary: Summary) -> str:
             "pack": summary,
             "routes": list(Route),
             "policies": rows[POLICIES],
-            "held": rows[HELD],
+            "held": [_shown(row) for row in rows[HELD]],
             "calibrations": [_calibration(row) for row in rows[CALIBRATIONS]],
-            "activations": rows["activations.jsonl"],
-            "switches": rows["switches.jsonl"],
-            "incidents": rows[INCIDENTS],
-            "recalls": rows[RECALLS],
-            "erasures": rows["erasures.jsonl"],
+            "activations": [_shown(row) for row in rows["activations.jsonl"]],
+            "switches": [_shown(row) for row in rows["switches.jsonl"]],
+            "incidents": [_shown(row) for row in rows[INCIDENTS]],
+            "recalls": [_shown(row) for row in rows[RECALLS]],
+            "erasures": [_shown(row) for row in rows["erasures.jsonl"]],
             "audits": {"right": audits.count(1), "wrong": audits.count(0)},
             "most": MOST_ROWS,
         },
     )
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with its moments to the second, its hashes short, and its switch in a word."""
+    found = dict(row)
+    for name in _MOMENTS & found.keys():
+        found[name] = str(found[name])[:19].replace("T", " ")
+    if len(str(found.get("subject", ""))) == _HASH:
+        found["subject"] = str(found["subject"])[:16]
+    if "on" in found:
+        found["on"] = "off" if found["on"] == 0 else "on"
+    return found
 
 
 def evidence_readme(payloads: bool) -> str:
