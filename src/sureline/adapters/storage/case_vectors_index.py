@@ -92,6 +92,7 @@ class CaseIndexes:
             builder = self._table.database.connect()
         try:
             with translated(where):
+                builder.allow(None)
                 had_half = await asyncio.to_thread(_begin, builder, scope, dimension)
                 await self._built(builder, scope, dimension, told)
         finally:
@@ -103,6 +104,7 @@ class CaseIndexes:
 
         def work() -> Recall:
             with translated(self._table.database.where), self._table.database.connect() as found:
+                found.allow(None)
                 return _measured(found, scope, dimension, now)
 
         return await asyncio.to_thread(work)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Table, bindparam, func, select, update
 
+from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.database import Each
 from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.store import Store
@@ -47,7 +48,7 @@ async def copy_store(
     with source.database.snapshot() as each:
         counts = {table.name: _count(each, table) for table in _tables()}
         copy = _Copy(each, source.secret, progress)
-        await target.database.write(copy)
+        await target.database.write(LongJob(copy))
     return await _proven(None if moving else source, target, counts)
 
 

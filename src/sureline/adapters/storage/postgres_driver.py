@@ -62,12 +62,11 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             self.silent(error)
         raise error
 
-    def allow(self, seconds: float) -> None:
-        """Let single statements take so long. Raises psycopg.Error."""
-        self.execute(
-            "SELECT set_config('statement_timeout', %s, false)", (f"{seconds * 1000:.0f}",)
-        )
-        self.answer_seconds = seconds + GRACE
+    def allow(self, seconds: float | None) -> None:
+        """Let single statements take so long, None: as long as it takes. Raises psycopg.Error."""
+        milliseconds = f"{(seconds or 0) * 1000:.0f}"
+        self.execute("SELECT set_config('statement_timeout', %s, false)", (milliseconds,))
+        self.answer_seconds = None if seconds is None else seconds + GRACE
 
 
 class _WholeNumbers(Loader):
