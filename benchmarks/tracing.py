@@ -26,7 +26,7 @@ from sureline.application.ports.tracing import UNTRACED, Tracer
 from sureline.bootstrap import Plugins, open_services, tracer_on
 from sureline.gate import Gate
 
-CALLERS, DECISIONS = 64, 2_000
+CALLERS, DECISIONS = 64, 1_000
 
 
 class Taking(SpanExporter):

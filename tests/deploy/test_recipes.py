@@ -104,6 +104,27 @@ def test_files_that_are_mounted_are_there() -> None:
     assert {one for one in mounts if not one.startswith("./")} == set(COMPOSE["volumes"])
 
 
+def test_prometheus_and_grafana_find_what_they_read() -> None:
+    """Targets are gates of the compose file; rules, key and dashboard are mounted where looked for."""
+    services = COMPOSE["services"]
+    settings = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text("utf-8"))
+    (scraped,) = settings["scrape_configs"]
+    targets = scraped["static_configs"][0]["targets"]
+    assert {one.split(":")[0] for one in targets} == {one for one in services if "gate" in one}
+    assert {one.split(":")[1] for one in targets} == {"8700"}
+    assert scraped["job_name"] == "sureline"  # by this name the rules know who is down
+    mounted = {one.split(":")[1] for one in services["prometheus"]["volumes"]}
+    assert set(settings["rule_files"]) <= mounted
+    (secret,) = services["prometheus"]["secrets"]
+    assert scraped["authorization"]["credentials_file"] == f"/run/secrets/{secret}"
+    folder = DEPLOY / "grafana/provisioning"
+    source = yaml.safe_load((folder / "datasources/prometheus.yaml").read_text("utf-8"))
+    assert source["datasources"][0]["url"] == "http://prometheus:9090"
+    provider = yaml.safe_load((folder / "dashboards/sureline.yaml").read_text("utf-8"))
+    shown = provider["providers"][0]["options"]["path"]
+    assert any(one.split(":")[1].startswith(shown) for one in services["grafana"]["volumes"])
+
+
 @pytest.mark.parametrize("name", OF_OURS)
 def test_a_service_of_ours_can_do_little(name: str) -> None:
     """It has no capability, cannot gain one, and writes nowhere but to its database."""

@@ -20,7 +20,16 @@ from sureline.bootstrap import tracer_on
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind
-from sureline.web.log_format import REQUEST, JsonLines, TextLines, printable, safe_trace
+from sureline.web.log_format import (
+    REQUEST,
+    JsonLines,
+    LogFormat,
+    LogLevel,
+    TextLines,
+    log_to_stderr,
+    printable,
+    safe_trace,
+)
 from tests.web.served import Served, serve
 
 MARK = "Kowalczyk-4711"
@@ -196,6 +205,30 @@ def test_a_request_that_leads_nowhere_has_no_template() -> None:
         assert "request" not in json.loads(JsonLines().format(record))
     finally:
         REQUEST.reset(noted)
+
+
+@pytest.mark.parametrize("form", LogFormat)
+def test_a_process_writes_to_standard_error(
+    form: LogFormat, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Our own lines from the level that was asked for, those of others from warnings on."""
+    ours, root = logging.getLogger("sureline"), logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    before = ours.level, root.level
+    try:
+        log_to_stderr(form, LogLevel.INFO)
+        logging.getLogger("sureline.decisions").info("decided", extra={"decision_id": "d1"})
+        logging.getLogger("sureline.decisions").debug("nothing")
+        logging.getLogger("other").info("to https://example.com/%s", MARK)
+        logging.getLogger("other").warning("slow")
+    finally:
+        ours.setLevel(before[0])
+        root.setLevel(before[1])
+    written = capsys.readouterr()
+    first, second = written.err.splitlines()
+    assert written.out == ""
+    assert "d1" in first
+    assert "slow" in second
 
 
 def test_plain_text_stays_as_it_is() -> None:
