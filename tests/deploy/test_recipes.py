@@ -105,7 +105,7 @@ def test_files_that_are_mounted_are_there() -> None:
 
 
 def test_prometheus_and_grafana_find_what_they_read() -> None:
-    """Targets are gates of the compose file; rules, key and dashboard are mounted where looked for."""
+    """Targets are gates of the compose file; rules, key and dashboard are mounted for them."""
     services = COMPOSE["services"]
     settings = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text("utf-8"))
     (scraped,) = settings["scrape_configs"]
