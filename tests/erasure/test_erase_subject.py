@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sureline.application.erasure import PAGE
+from sureline.application.import_log import Mapped
 from sureline.bootstrap.erasing import subject_eraser
 from sureline.errors import InvalidInput
 from tests.erasure.marked import MARK, SUBJECT, Marked, counts, files_of, fill, places_of
@@ -117,6 +118,7 @@ def test_kept_replies_of_models_are_forgotten(tmp_path: Path) -> None:
 KILLED = """
 import asyncio, os, signal, sys
 from sureline.bootstrap import open_services
+from sureline.application.import_log import Mapped
 from sureline.bootstrap.erasing import subject_eraser
 
 def stop(count):
@@ -141,3 +143,12 @@ def test_a_killed_erasure_goes_on(tmp_path: Path) -> None:
     assert again.run(subject_eraser(again.services).erase(SUBJECT, **ASKED)).erased == 5
     assert places_of(again.services) == []
     again.close()
+
+
+def test_a_log_can_say_whom_its_rows_are_about() -> None:
+    """A column of an imported log is the subject of its rows."""
+    mapped = Mapped(
+        columns={"output": "out", "subject": "who"}, slice_key="invoices", task="Read it"
+    )
+    read = [mapped.proposal({"out": "{}", "who": who}) for who in (17, "c-1", None)]
+    assert [one["subject"] for one in read] == ["17", "c-1", None]

@@ -12,16 +12,15 @@ from typing import Any
 
 from sureline.application.answer import Answer
 from sureline.application.cells import read_label
-from sureline.application.current import Current, Currents
 from sureline.application.decide import Decider
 from sureline.application.import_outage import TRIAL, Outage
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer, Labeller
+from sureline.application.log_only import LogOnlyCurrents
 from sureline.application.mapped_signals import Labelled
 from sureline.application.ports.tables import Table
 from sureline.core.canonical import canonical_json
 from sureline.core.values.outcome import Action, OutcomeSource
-from sureline.core.values.policy import Mode, Policy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import SignalState
 from sureline.errors import InvalidInput, StoreError, SurelineError
@@ -29,7 +28,7 @@ from sureline.errors import InvalidInput, StoreError, SurelineError
 REQUIRED = ("output", "task")
 BATCH = 64
 """Rows that are decided at once, so that their writes share one commit."""
-OPTIONAL = ("source", "label", "id", "slice", "self_report")
+OPTIONAL = ("source", "label", "id", "slice", "self_report", "subject")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +74,8 @@ class Mapped:
             if parts
             else _plain(row[self.columns["output"]]),
         }
-        if "source" in self.columns:
-            given["source"] = self._text(row, "source", None)
+        for name in {"source", "subject"} & self.columns.keys():
+            given[name] = self._text(row, name, None)
         if "self_report" in self.columns:
             given["self_report"] = _number(row[self.columns["self_report"]])
         return given
@@ -120,35 +119,6 @@ class _Row:
     imported: Imported
     proposal: Proposal | None = None
     given: frozenset[str] = frozenset()
-
-
-class LogOnlyCurrents(Currents):
-    """What holds now, except that nothing automates: the past is measured, not acted on."""
-
-    def __init__(self, present: Currents) -> None:
-        self._present = present
-
-    async def at(
-        self, slice_key: str, activation_mark: int, *, secret: bytes, sample_key: str
-    ) -> Current:
-        """Return what holds for the slice, in log-only mode where it would route."""
-        return _log_only(
-            await self._present.at(slice_key, activation_mark, secret=secret, sample_key=sample_key)
-        )
-
-    async def stored(self, policy_hash: str) -> Policy:
-        """Return a policy of before."""
-        return await self._present.stored(policy_hash)
-
-    async def latest(self, slice_key: str) -> Current:
-        """Return the newest of what holds, in the same mode."""
-        return _log_only(await self._present.latest(slice_key))
-
-
-def _log_only(current: Current) -> Current:
-    if current.policy.mode is not Mode.ROUTE:
-        return current
-    return replace(current, policy=replace(current.policy, mode=Mode.LOG_ONLY))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -53,9 +53,9 @@ def import_(
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="Which column holds output, task, source, label, id, slice or self_report; "
-            "output.NAME=COLUMN gathers an output from several columns. For a log with signals "
-            "of its own: signal.NAME, label, id, at, slice. Repeat.",
+            help="Which column holds output, task, source, label, id, slice, subject or "
+            "self_report; output.NAME=COLUMN gathers an output from several columns. For a log "
+            "with signals of its own: signal.NAME, label, id, at, slice. Repeat.",
         ),
     ],
     slice_key: Annotated[

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
-from sureline.application.import_log import Imported, LogOnlyCurrents
+from sureline.application.import_log import Imported
 from sureline.application.import_signals import SignalImport
+from sureline.application.log_only import LogOnlyCurrents
 from sureline.application.mapped_signals import MappedSignals
 from sureline.application.ports.tables import Table
 from sureline.bootstrap import Services, open_table
