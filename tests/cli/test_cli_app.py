@@ -22,7 +22,7 @@ def test_every_command_loads_and_explains_itself(name: str, run: Run) -> None:
 
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_has_json(name: str) -> None:
-    """Each command, or each of its sub-commands, takes `--json`, except the server."""
+    """Each command, or each of its sub-commands, takes `--json`, except what stays."""
     command = load_command(name)
     members = list(getattr(command, "commands", {}).values()) or [command]
     for member in members:

@@ -141,7 +141,8 @@ async def _start_again(app: procrastinate.App, lost: Job) -> None:
     )
     with suppress(AlreadyEnqueued):
         await again.defer_async(**lost.task_kwargs)
-    logger.warning("%s was begun by a worker that is gone; it starts again", lost.task_name)
+    name = lost.task_kwargs.get("name", "")
+    logger.warning("a worker that had begun %s %s is gone; it starts again", lost.task_name, name)
 
 
 def _owner(context: JobContext) -> str:

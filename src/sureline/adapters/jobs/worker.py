@@ -14,12 +14,13 @@ from procrastinate.exceptions import ProcrastinateException
 
 from sureline.adapters.jobs.tasks import Chores, register
 from sureline.adapters.repeating import RepeatingThread
-from sureline.errors import InvalidInput, SurelineError
+from sureline.errors import InvalidInput, StoreUnavailable, SurelineError
 
 logger = logging.getLogger(__name__)
 
 _CONNECTIONS = 4
 _LOOK_SECONDS = 0.1
+_AWAY = "the database cannot be reached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +62,19 @@ class WorkerThread(RepeatingThread):
         super().__init__(name="sureline-worker", tick=settings.again)
         self.stop_seconds = settings.patience
         self._url, self._chores, self._settings, self._check = url, chores, settings, check
-        self._complained = ""
+        self._complained: str | None = None
 
     def look(self) -> None:
         """Work until told to stop, or until the database is gone."""
         try:
             asyncio.run(self._work())
+        except (StoreUnavailable, psycopg.Error, ProcrastinateException, OSError):
+            self._complain(_AWAY)
         except SurelineError as error:
             self._complain(error.message)
-        except (psycopg.Error, ProcrastinateException, OSError) as error:
-            self._complain(f"the database cannot be reached ({type(error).__name__})")
         else:
             if not self._stopping.is_set():
-                self._complain("the connection to the database was lost")
+                self._complain(_AWAY)
 
     def _complain(self, said: str) -> None:
         """Say once what is wrong: it is tried again every second."""
@@ -87,7 +88,7 @@ class WorkerThread(RepeatingThread):
         chores = self._chores()
         app = app_of(self._url, chores, stalled=self._settings.stalled)
         async with app.open_async():
-            self._complained = ""
+            self._complained = None
             working = asyncio.create_task(self._run(app, chores))
             try:
                 while not self._stopping.is_set() and not working.done():
@@ -149,5 +150,9 @@ async def _stopped(working: asyncio.Task[None]) -> None:
 
 
 def _unexpected(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001
-    """Tell of what nobody waited for, such as the end of a job that another took over."""
-    logger.warning("worker: %s", type(context.get("exception")).__name__)
+    """Tell of what nobody waited for: the server would not note the end of a job.
+
+    It was away, or another has taken the job over; what the job did is in the store's own rows.
+    """
+    kind = type(context.get("exception")).__name__
+    logger.warning("worker: the end of a job was not noted (%s); it is begun again", kind)

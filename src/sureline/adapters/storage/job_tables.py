@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from sureline.adapters.storage.postgres_driver import LOCKS, MIGRATION_LOCK, Connection
 from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.errors import MissingExtra, StoreTooNew, StoreUnavailable
+from sureline.errors import MissingExtra, StoreError, StoreTooNew
 
 _KNOWN = "job_tables"
 _WORDS = "the tables of the job server"
@@ -34,7 +34,7 @@ def newest_version() -> str:
 def check(connection: Connection, where: str) -> None:
     """Compare the tables with what is installed here, sureline and procrastinate.
 
-    Raises StoreTooNew for tables of a later version, StoreUnavailable for older ones, MissingExtra.
+    Raises StoreTooNew for tables of a later version, StoreError for older ones, MissingExtra.
     """
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     if row is not None and row[0] != SCHEMA_REVISION:
@@ -49,7 +49,7 @@ def check(connection: Connection, where: str) -> None:
             f"{newest}; install the procrastinate that the other workers have"
         )
     if known < newest:
-        raise StoreUnavailable(
+        raise StoreError(
             f"{where}: a worker of another version: {_WORDS} are {known or 'missing'}, this one "
             f"needs {newest}; stop the older workers and run `sureline store upgrade`"
         )
