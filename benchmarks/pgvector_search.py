@@ -34,7 +34,7 @@ from sureline.adapters.storage.case_vectors_index import CaseIndexes
 from sureline.adapters.storage.postgres_database import PostgresDatabase
 from sureline.adapters.storage.store import open_store
 from sureline.adapters.storage.transaction import Transaction
-from sureline.application.ports.cases import CaseIndex, PastCase
+from sureline.application.ports.cases import CaseIndex, PastCase, StoredCases
 
 MODEL = "benchmark"
 K = 10
@@ -141,14 +141,19 @@ async def compare(url: str, rows: int, dimension: int) -> list[Line]:
     await whole.refresh()
     read = perf_counter() - begun
     truth = [await _true(whole, query, rows) for query in vectors.queries]
-    lines = [await measured(BeyondWindow(whole, None), vectors, truth, "memory", read)]
+    lines = [await measured(whole, vectors, truth, "memory", read)]
     little = ExactCaseIndex(vectors, MODEL, dimension=dimension, most=100)
     await little.refresh()
     store = open_store(url)
     assert isinstance(store.database, PostgresDatabase)
     table = PostgresCaseVectors(store.database, seconds=60.0, exact_below=1)
     filled = await fill(store.database, vectors)
-    beyond = BeyondWindow(little, table.of_model(MODEL, dimension))
+    stored = table.of_model(MODEL, dimension)
+
+    async def find() -> StoredCases | str:
+        return stored
+
+    beyond = BeyondWindow(little, find)
     lines.append(await measured(beyond, vectors, truth, "database, exact", filled))
     begun = perf_counter()
     indexes = CaseIndexes(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from importlib.util import find_spec
 
@@ -14,6 +15,7 @@ from sureline.adapters.storage.store import Store
 from sureline.application.fixed_model import FixedModel
 from sureline.application.fresh_index import REEMBEDDED
 from sureline.application.history import HistorySource
+from sureline.application.ports.cases import StoredCases
 from sureline.application.ports.embedder import Embedder, EmbeddingModel
 from sureline.application.ports.registry import Activation
 from sureline.bootstrap.plugins import Plugins
@@ -111,10 +113,15 @@ def case_index(store: Store, model_id: str, dimension: int, plugins: Plugins) ->
 def beyond_window(store: Store, model_id: str, dimension: int, plugins: Plugins) -> BeyondWindow:
     """Open the index of one embedding model's vectors, older ones in the database included."""
     memory = case_index(store, model_id, dimension, plugins)
-    why = why_not_beyond(store)
-    if why is not None or store.case_vectors is None:
-        return BeyondWindow(memory, None, why)
-    return BeyondWindow(memory, store.case_vectors.of_model(model_id, dimension))
+
+    async def find() -> StoredCases | str:
+        table = store.case_vectors
+        if table is None:
+            return "sqlite"
+        why = await asyncio.to_thread(why_not_beyond, store)
+        return why or table.of_model(model_id, dimension)
+
+    return BeyondWindow(memory, find)
 
 
 def why_not_beyond(store: Store) -> str | None:

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sureline.adapters.search.beyond import BeyondWindow
+from sureline.adapters.search.beyond import BeyondWindow, FindStored
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.case_vector_rows import OnPostgres
 from sureline.adapters.storage.case_vectors import PostgresCaseVectors
 from sureline.adapters.storage.store import Store, open_store
-from sureline.application.ports.cases import Neighbourhood, Searched
+from sureline.application.ports.cases import Neighbourhood, Searched, StoredCases
 from sureline.application.ports.remade_vectors import RemadeVector
 from sureline.bootstrap.histories import check_cases
 from sureline.bootstrap.plugins import Plugins
@@ -59,6 +59,15 @@ async def case(
     await store.ledger.record_outcome(said(f"d{number}", f"o{number}", correct, made.workspace))
 
 
+def giving(found: StoredCases | str) -> FindStored:
+    """Return what finds these cases."""
+
+    async def find() -> StoredCases | str:
+        return found
+
+    return find
+
+
 class Pair:
     """An index that holds everything, and one with as good as nothing in memory."""
 
@@ -67,7 +76,7 @@ class Pair:
         self.table = table
         self.embedded = ExactCaseIndex(store.ledger, model_id, dimension=D, most=ALL)
         little = ExactCaseIndex(store.ledger, model_id, dimension=D, most=1)
-        self.beyond = BeyondWindow(little, table.of_model(model_id, D))
+        self.beyond = BeyondWindow(little, giving(table.of_model(model_id, D)))
 
     async def ask(self, numbers: Sequence[float], **changes: Any) -> list[Neighbourhood | str]:
         """Ask both; an error is its class's name."""
@@ -356,7 +365,7 @@ async def test_a_server_without_the_extension_keeps_a_working_store(postgres: Po
         assert "permission denied" in str(await store.case_vectors.make())
         await store.ledger.erase("default", "d1", by="kim", reason="asked", at=NOON)
         little = ExactCaseIndex(store.ledger, MODEL, dimension=D, most=1)
-        index = BeyondWindow(little, None, "no_extension")
+        index = BeyondWindow(little, giving("no_extension"))
         await index.refresh()
         found = await index.search(
             workspace="default", slice_key="invoices", vector=query(placed((0, 0, 0))), k=1,
@@ -428,3 +437,15 @@ async def tables_with(store: Store, marker: str) -> list[str]:
             OnPostgres(f"SELECT 1 FROM {name} AS t WHERE t::text LIKE %s LIMIT 1"), (f"%{marker}%",)
         )
     ]
+
+
+async def test_a_line_that_broke_is_made_anew(store: Store, pair: Pair, postgres: Postgres) -> None:
+    """A restart of the server costs no decision its history."""
+    for number in range(3):
+        await case(store, number, placed((number, 0, 0)))
+    assert_same(await pair.ask(placed((0, 0, 0))))
+    name = store.url.split("?")[0].rsplit("/", 1)[1]
+    postgres.run(
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    )
+    assert_same(await pair.ask(placed((0, 0, 0))))

@@ -19,7 +19,7 @@ from sureline.adapters.storage.postgres_driver import LOCKS
 from sureline.adapters.storage.store import Store, open_store
 from sureline.errors import Refused
 from tests.adapters.storage.samples import MODEL, NOON
-from tests.adapters.storage.test_case_vectors import case, query
+from tests.adapters.storage.test_case_vectors import case, giving, query
 from tests.postgres import Postgres
 
 ROWS = 3_000
@@ -83,7 +83,7 @@ async def state(store: Store) -> str:
 async def searched(store: Store, table: PostgresCaseVectors) -> str:
     """Return how a search beyond the memory was done, after checking what it found."""
     little = ExactCaseIndex(store.ledger, MODEL, dimension=D, most=1)
-    index = BeyondWindow(little, table.of_model(MODEL, D))
+    index = BeyondWindow(little, giving(table.of_model(MODEL, D)))
     await index.refresh()
     wanted = [float(number) for number in UNITS[17]]
     found = await index.search(

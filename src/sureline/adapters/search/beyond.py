@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +26,23 @@ _NOISE = 1e-5
 logger = logging.getLogger(__name__)
 
 
+FindStored = Callable[[], Awaitable[StoredCases | str]]
+"""Looks for the cases in the database; where there are none, a code says why."""
+
+
 class BeyondWindow:
     """A CaseIndex: each process's memory for the latest cases, the database for the rest.
 
-    `stored` is None where there is no such database, and `why` says why: then only what is in
-    memory is searched, and the answer says that the rest was not.
+    Where there is no database that can search, only what is in memory is searched, and the answer
+    says that the rest was not. It is asked again each time: an extension may be installed.
     """
 
-    def __init__(
-        self, memory: ExactCaseIndex, stored: StoredCases | None, why: str | None = None
-    ) -> None:
+    def __init__(self, memory: ExactCaseIndex, find: FindStored) -> None:
         self.memory = memory
-        self._stored = stored
-        self._why = why
+        self._find = find
+        self._stored: StoredCases | None = None
         self._is_told = False
+        self._kept_up = 0
         self._keeping_up: asyncio.Task[None] | None = None
 
     async def refresh(self) -> int:
@@ -56,14 +58,16 @@ class BeyondWindow:
         only HNSW may miss some. Raises what that raises, and StoreError.
         """
         scope = {"workspace": workspace, "slice_key": slice_key}
-        if window > self.memory.most and self._stored is not None:
-            self._keep_up(self._stored)
-        has_all = self.memory.has_all(workspace, slice_key, window)
-        if has_all or self._stored is None:
+        if window > self.memory.most:
+            self._keep_up()
+        if self.memory.has_all(workspace, slice_key, window):
+            return await self.memory.search(**scope, vector=vector, k=k, window=window)
+        stored = await self._found()
+        if isinstance(stored, str):
             found = await self.memory.search(**scope, vector=vector, k=k, window=window)
-            return found if has_all else self._cut_short(found, window)
+            return self._cut_short(found, window, stored)
         self.memory.check(vector, k, window)
-        found = await self._in_database(self._stored, scope, vector, k, window)
+        found = await self._in_database(stored, scope, vector, k, window)
         if found.neighbours and found.spread is None:
             return replace(found, spread=self.memory.spread(**scope, vector=vector))
         return found
@@ -95,10 +99,16 @@ class BeyondWindow:
                 return found
             wanted *= _GROWTH
 
-    def _cut_short(self, found: Neighbourhood, window: int) -> Neighbourhood:
+    async def _found(self) -> StoredCases | str:
+        if self._stored is None:
+            found = await self._find()
+            if isinstance(found, str):
+                return found
+            self._stored = found
+        return self._stored
+
+    def _cut_short(self, found: Neighbourhood, window: int, why: str) -> Neighbourhood:
         """Say with the answer, and once in the log, that older cases were not searched."""
-        if self._why is None:
-            return found
         if not self._is_told:
             self._is_told = True
             logger.warning(
@@ -106,23 +116,26 @@ class BeyondWindow:
                 "store cannot search the others (%s)",
                 window,
                 self.memory.most,
-                self._why,
+                why,
             )
-        return replace(found, searched=Searched(older=self._why))
+        return replace(found, searched=Searched(older=why))
 
-    def _keep_up(self, stored: StoredCases) -> None:
+    def _keep_up(self) -> None:
         """Let the database take in what is new meanwhile, so that no search has to wait long."""
-        if self._keeping_up is None or self._keeping_up.done():
-            work = stored.keep_up(self.memory.cursor)
-            self._keeping_up = asyncio.get_running_loop().create_task(_unheard(work))
+        is_busy = self._keeping_up is not None and not self._keeping_up.done()
+        if not is_busy and self.memory.cursor > self._kept_up:
+            work = self._take_in(self.memory.cursor)
+            self._keeping_up = asyncio.get_running_loop().create_task(work)
 
-
-async def _unheard(work: Coroutine[Any, Any, None]) -> None:
-    """Do it; where it fails, the next search does it again, and says so."""
-    try:
-        await work
-    except StoreError as error:
-        logger.warning("past cases are not up to date in the database: %s", error)
+    async def _take_in(self, until: int) -> None:
+        """Take it in; where that fails, the next search does it again, and says so."""
+        try:
+            stored = await self._found()
+            if not isinstance(stored, str):
+                await stored.keep_up(until)
+                self._kept_up = until
+        except StoreError as error:
+            logger.warning("past cases are not up to date in the database: %s", error)
 
 
 def _among(best: BestCases, vector: NDArray[np.float32], k: int) -> tuple[Neighbourhood, bool]:

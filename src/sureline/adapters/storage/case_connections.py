@@ -70,21 +70,34 @@ class CaseConnections:
         self._lock = threading.RLock()
 
     def _run(self, job: Callable[[Connection], T]) -> T:
+        """Run it; once more on a new connection if the line of a used one had broken."""
         try:
-            connection = self._idle.pop() if self._idle else self._connect()
+            while (used := self._taken()) is not None:
+                try:
+                    return self._run_on(used, job)
+                except psycopg.OperationalError:
+                    if not used.broken:
+                        raise
+            return self._run_on(self._connect(), job)
         except psycopg.Error as error:
             raise store_error(error, self._database.where) from error
+
+    def _taken(self) -> Connection | None:
         try:
-            result = job(connection)
-        except psycopg.Error as error:
-            with suppress(psycopg.Error):
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def _run_on(self, connection: Connection, job: Callable[[Connection], T]) -> T:
+        try:
+            return job(connection)
+        except psycopg.Error:
+            if not connection.broken:
                 connection.close()
-            raise store_error(error, self._database.where) from error
-        except BaseException:
-            self._idle.append(connection)
             raise
-        self._idle.append(connection)
-        return result
+        finally:
+            if not connection.closed:
+                self._idle.append(connection)
 
     def _connect(self) -> Connection:
         connection = self._database.connect()
@@ -103,7 +116,7 @@ class CaseConnections:
 
     def _stop(self) -> None:
         if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads.shutdown(wait=True)
         while self._idle:
             with suppress(psycopg.Error):
                 self._idle.pop().close()
