@@ -17,6 +17,15 @@ UNKNOWN_PATH = "other"
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0)
 
+_GAUGES = (
+    ("deciding", "Decisions being worked on."),
+    ("waiting", "Callers waiting for a person."),
+    (
+        "store_log_bytes",
+        "Size of the store's write-ahead log, which a foreign reader can keep growing.",
+    ),
+)
+
 
 class Metrics:
     """The counters of one server, in a registry of their own."""
@@ -55,11 +64,8 @@ class Metrics:
             "Decisions that were there already and were sent again.",
             registry=self.registry,
         )
-        self.deciding = Gauge(
-            "sureline_deciding", "Decisions being worked on.", registry=self.registry
-        )
-        self.waiting = Gauge(
-            "sureline_waiting", "Callers waiting for a person.", registry=self.registry
+        self.deciding, self.waiting, self.log_bytes = (
+            Gauge(f"sureline_{name}", about, registry=self.registry) for name, about in _GAUGES
         )
         self._opinions, self.queue = OpinionMetrics(self.registry), QueueMetrics(self.registry)
         self.ledger = LedgerMetrics(self.registry)

@@ -25,7 +25,8 @@ async def ready(call: Call) -> Reply:
         policy = await call.context.services.policies.latest()
     except PolicyError as error:
         raise NotReady("no policy can be used here") from error
-    return Reply.json({"status": "ready", "policy": policy.hash})
+    warnings = list(call.context.services.store.warnings)
+    return Reply.json({"status": "ready", "policy": policy.hash, "warnings": warnings})
 
 
 async def metrics(call: Call) -> Reply:
@@ -42,6 +43,7 @@ async def metrics(call: Call) -> Reply:
 async def _read(services: Services, counted: Metrics) -> None:
     """Take over what the store knows."""
     counted.queue.show(await services.queue_health.read())
+    counted.log_bytes.set(services.store.log_bytes)
     counted.ledger.show(await services.store.verifications.latest())
     counted.operations.show(await operations_of(services).read())
 
