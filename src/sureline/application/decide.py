@@ -20,7 +20,7 @@ from sureline.application.ports.signals import Judge
 from sureline.application.ports.switches import HardSwitch
 from sureline.application.ports.tracing import UNTRACED, Span, Tracer
 from sureline.application.traced import note_decision, note_replay, note_signal
-from sureline.core.gate.answered import answers_in
+from sureline.core.gate.answered import ModelsSeen, answers_in
 from sureline.core.gate.composition import assess
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import route
@@ -105,11 +105,15 @@ class Decider:
         with self.tracer.span("record"):
             stored = await self.ledger.append(record)
         note_decision(span, decision, replay=not stored.created)
+        await self._note_models(case, noted, assessed)
+        return Answer.of(decision, record) if stored.created else replay(stored, identity)
+
+    async def _note_models(self, case: Case, noted: ModelsSeen, assessed: Assessment) -> None:
+        """Remember which models answered, where they are others than were known before."""
         if case.answers:
             details = [one.detail for one in assessed.signals]
             now = answers_in(details, case.current.names, kept=False)
             await self.models.observe(noted, now)
-        return Answer.of(decision, record) if stored.created else replay(stored, identity)
 
     async def _prior(self, proposal: Proposal, identity: Identity) -> Prior:
         return await self.ledger.prior(

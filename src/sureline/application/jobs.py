@@ -12,7 +12,7 @@ from sureline.application.ports.jobs import Job
 from sureline.application.recalibrate import Recalibrator
 from sureline.application.retention import Keeper, retention_job
 from sureline.application.verify_ledger import LedgerWatch, verify_job
-from sureline.application.watch import Watcher
+from sureline.application.watch import Watcher, WatchReport
 from sureline.core.opinions.canary_run import CanaryOutcome, CanaryRun
 from sureline.errors import InvalidInput, ModelFailed
 
@@ -54,12 +54,7 @@ def scheduled_jobs(
     """Return the jobs of one workspace; none of them changes a threshold."""
 
     async def watch() -> str:
-        report = await watcher.watch()
-        tripped, drifted = ", ".join(report.tripped), ", ".join(report.drifted)
-        said = [f"tripped: {tripped}"] if tripped else []
-        said += [f"drift: {drifted}"] if drifted else []
-        said += [f"{one.slice_key}: {one.sentence}" for one in report.opinions.alarms]
-        return "; ".join(said) or f"all calm in {len(report.slices)} slices"
+        return _watched(await watcher.watch())
 
     async def recalibrate() -> str:
         calibration = await recalibrator.recalibrate()
@@ -96,6 +91,14 @@ def scheduled_jobs(
         # The last one, for it may take long, and where one loop runs them others wait.
         verify_job(ledger, settings.verify),
     )
+
+
+def _watched(report: WatchReport) -> str:
+    tripped, drifted = ", ".join(report.tripped), ", ".join(report.drifted)
+    said = [f"tripped: {tripped}"] if tripped else []
+    said += [f"drift: {drifted}"] if drifted else []
+    said += [f"{one.slice_key}: {one.sentence}" for one in report.opinions.alarms]
+    return "; ".join(said) or f"all calm in {len(report.slices)} slices"
 
 
 def canaries_said(runs: Sequence[CanaryRun]) -> str:
