@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from sureline.adapters.storage.retention import PAGE as LOOKED
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.erasures import Hold
 from sureline.application.review.desk import Said
 from sureline.bootstrap.erasing import keeper
 from sureline.core.values.outcome import Action, OutcomeSource
+from tests.adapters.storage.samples import record
 from tests.erasure.marked import MARK, Marked, counts, places_of
 
 POLICY = """\
@@ -207,3 +210,27 @@ def test_statistics_stay(dated: Marked) -> None:
     assert dated.run(keeper(dated.services).run()).erased == 4
     assert counts(dated) == before
     assert all(one.ok for one in dated.run(dated.services.store.derived.compare()))
+
+
+def test_every_payload_is_looked_at_once(dated: Marked) -> None:
+    """Over several pages and streams each decision comes once, with a comment or without."""
+    store, moment = dated.services.store, dated.clock.now()
+    keys = {"workspace": "default", "slice_key": "corrected", "created_at": moment}
+    records = [record(number, **keys, vector=None, model_id=None) for number in range(LOOKED + 5)]
+
+    async def write() -> None:
+        await asyncio.gather(*(store.ledger.append(one) for one in records))
+
+    dated.run(write())
+    commented = GivenAnswer(decision_id="d7", action=Action.REJECT, by="bob", comment="no")
+    dated.run(dated.services.labeller.record("default", commented))
+    before, after, found = {"corrected": moment + timedelta(days=1)}, None, []
+    while True:
+        page = dated.run(store.erasures.past_due("default", before, after))
+        found += [one.decision_id for one in page.found]
+        after = page.after
+        if after is None:
+            break
+    assert sorted(found) == sorted(one.id for one in records)
+    elsewhere = dated.run(store.erasures.past_due("other", before, None))
+    assert (elsewhere.found, elsewhere.after) == ((), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, literal_column, select
+from sqlalchemy import and_, bindparam, exists, literal_column, select
 
 from sureline.adapters.storage.database import Database, Fetch
 from sureline.adapters.storage.erase_payload import ErasePayload
@@ -23,10 +23,11 @@ PAGE = 1_000
 """Payloads that are looked at in one reading."""
 
 _STREAMS = compiled(select(heads.c.stream).order_by(heads.c.stream))
+_OWN = payloads.alias("own")
 _COLUMNS = (payloads.c.seq, decisions.c.id, decisions.c.slice_key, decisions.c.created_at)
 
 
-def _walk(source: Any) -> Statement:
+def _walk(source: Any, *conditions: Any) -> Statement:
     """Return the reading of a stream's payloads in the order of their places."""
     return compiled(
         select(*_COLUMNS)
@@ -36,6 +37,7 @@ def _walk(source: Any) -> Statement:
             payloads.c.seq > bindparam("after"),
             # Not the bare column: its index would find the whole workspace anew and sort it.
             payloads.c.workspace.concat(literal_column("''")) == bindparam("workspace"),
+            *conditions,
         )
         .order_by(payloads.c.seq)
         .limit(bindparam("limit"))
@@ -60,10 +62,16 @@ _WALKS = {
                 decisions.c.workspace == outcomes.c.workspace,
                 decisions.c.id == outcomes.c.decision_id,
             ),
-        )
+        ),
+        ~exists(
+            select(literal_column("1"))
+            .select_from(_OWN)
+            .where(_OWN.c.stream == decisions.c.stream, _OWN.c.seq == decisions.c.seq)
+            .correlate(decisions)
+        ),
     ),
 }
-"""What decisions quote, and what was said about them: a comment may come after an erasure."""
+"""What decisions quote, and what was said of them after they were erased."""
 
 
 async def past_due(
