@@ -12,7 +12,7 @@ import typer
 from sureline.bootstrap import Services
 from sureline.bootstrap.past_cases import WHY, CaseStanding, CaseStatus, Indexed, past_cases_of
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, progress, say
+from sureline.cli.output import note, print_json, print_table, progress, say
 from sureline.cli.session import on_store
 from sureline.core.values.counted import counted
 
@@ -72,7 +72,7 @@ def index(
     try:
         found = on_store(work, store=store, workspace=workspace)
     except KeyboardInterrupt:
-        say("stopped: what was half built is dropped; cases that were taken in stay")
+        note("stopped: what was half built is dropped; cases that were taken in stay")
         raise
     if as_json:
         print_json({"indexes": [asdict(one) for one in found]})

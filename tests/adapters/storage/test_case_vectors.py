@@ -17,6 +17,7 @@ from sureline.adapters.search.beyond import BeyondWindow, FindStored
 from sureline.adapters.search.exact import ExactCaseIndex
 from sureline.adapters.storage.case_vector_rows import OnPostgres
 from sureline.adapters.storage.case_vectors import PostgresCaseVectors
+from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
 from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.cases import Neighbourhood, Searched, StoredCases
 from sureline.application.ports.remade_vectors import RemadeVector
@@ -185,7 +186,7 @@ def shared(postgres: Postgres) -> Iterator[Store]:
     opened.close()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(steps=_steps, k=st.integers(1, 4), window=st.sampled_from([4, 6, ALL]))
 def test_beyond_memory_the_answer_is_that_of_an_index_that_holds_everything(
     shared: Store, steps: list[Any], k: int, window: int
@@ -445,7 +446,19 @@ async def test_a_line_that_broke_is_made_anew(store: Store, pair: Pair, postgres
         await case(store, number, placed((number, 0, 0)))
     assert_same(await pair.ask(placed((0, 0, 0))))
     name = store.url.split("?")[0].rsplit("/", 1)[1]
-    postgres.run(
-        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    )
+    postgres.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
     assert_same(await pair.ask(placed((0, 0, 0))))
+
+
+async def test_two_that_take_in_at_once_take_in_everything_once(store: Store) -> None:
+    """Whoever comes second goes on where the first one was."""
+    for number in range(12):
+        await case(store, number, placed((number % 8, 0.2, number)))
+    table = PostgresCaseVectors(store.database)  # type: ignore[arg-type]
+    jobs = [FillCaseVectors(model_id=MODEL, dimension=D, most=2) for _ in range(12)]
+    filled = await asyncio.gather(*(store.database.write(job) for job in jobs))
+    assert sum(one.cases for one in filled) == 12
+    await asyncio.gather(*(table.of_model(MODEL, D).keep_up(2**62) for _ in range(2)))
+    report = await check_cases(store, Plugins())
+    assert (report.ok, report.stored) == (True, 12)
+    table.close()

@@ -22,7 +22,7 @@ from tests.adapters.storage.samples import MODEL, NOON
 from tests.adapters.storage.test_case_vectors import case, giving, query
 from tests.postgres import Postgres
 
-ROWS = 3_000
+ROWS = 1_500
 D = 16
 UNITS = np.random.default_rng(3).standard_normal((ROWS, D))
 
@@ -80,18 +80,26 @@ async def state(store: Store) -> str:
     return found[0].index.state
 
 
-async def searched(store: Store, table: PostgresCaseVectors) -> str:
+async def searched(store: Store, table: PostgresCaseVectors, window: int = ROWS) -> str:
     """Return how a search beyond the memory was done, after checking what it found."""
     little = ExactCaseIndex(store.ledger, MODEL, dimension=D, most=1)
     index = BeyondWindow(little, giving(table.of_model(MODEL, D)))
     await index.refresh()
     wanted = [float(number) for number in UNITS[17]]
     found = await index.search(
-        workspace="default", slice_key="invoices", vector=query(wanted), k=3, window=ROWS
+        workspace="default", slice_key="invoices", vector=query(wanted), k=3, window=window
     )
     index.close()
     assert found.neighbours[0].decision_id == "x17"
-    assert found.cases == ROWS
+    assert found.cases == window
+    plain = table.unhurried()
+    stored = plain.of_model(MODEL, D)
+    exactly = await BeyondWindow(little, giving(stored)).search(
+        workspace="default", slice_key="invoices", vector=query(wanted), k=3, window=window
+    )
+    plain.close()
+    assert exactly.searched.how == "exact"
+    assert found.neighbours == exactly.neighbours
     assert found.spread is not None
     return found.searched.how
 
@@ -106,10 +114,11 @@ async def test_an_index_is_used_once_it_is_built_and_measured(
     assert not await indexes.build(1, D, told.append)
     assert told[-1] == 1.0
     assert (await state(store), await searched(store, table)) == ("there", "exact")
-    recall = await indexes.measure(1, D, NOON)
+    recall = await indexes.measure(1, D, NOON, queries=50)
     assert 0.9 < recall.low < recall.value <= 1.0
-    assert recall.queries == 200
+    assert recall.queries == 50
     assert await searched(store, table) == "hnsw"
+    assert await searched(store, table, window=400) == "hnsw"
     spoil = OnPostgres("UPDATE case_scopes SET recall_low = 0.5")
     await store.database.write(lambda transaction: transaction.run(spoil))
     assert await searched(store, table) == "exact"

@@ -99,13 +99,15 @@ class CaseIndexes:
             builder.close()
         return had_half
 
-    async def measure(self, scope: int, dimension: int, now: datetime) -> Recall:
+    async def measure(
+        self, scope: int, dimension: int, now: datetime, *, queries: int = QUERIES
+    ) -> Recall:
         """Ask for stored vectors by the index and exactly, and keep how often both agree."""
 
         def work() -> Recall:
             with translated(self._table.database.where), self._table.database.connect() as found:
                 found.allow(None)
-                return _measured(found, scope, dimension, now)
+                return _measured(found, scope, dimension, now, queries)
 
         return await asyncio.to_thread(work)
 
@@ -170,12 +172,14 @@ def _give_up(builder: Connection, scope: int) -> None:
     _drop(builder, scope)
 
 
-def _measured(connection: Connection, scope: int, dimension: int, now: datetime) -> Recall:
+def _measured(
+    connection: Connection, scope: int, dimension: int, now: datetime, queries: int
+) -> Recall:
     set_to_search(connection)
     _take_time(connection)
     shares = [
         _share(connection, scope, dimension, mark, as_vector(sent))
-        for mark, sent in connection.execute(_SAMPLE, (scope, QUERIES)).fetchall()
+        for mark, sent in connection.execute(_SAMPLE, (scope, queries)).fetchall()
     ]
     found = sum(shares)
     value = found / len(shares) if shares else 0.0
