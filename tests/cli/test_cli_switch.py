@@ -60,6 +60,7 @@ def test_a_slice_that_the_policy_has_not_is_refused(started: Run) -> None:
         ("switch", "off", "--reason", "a test", "--by"),
         ("ledger", "rebuild", "--by"),
         ("ledger", "erase", "d1", "--reason", "a test", "--by"),
+        ("store", "restored", "--reason", "a test", "--by"),
         ("policy", "activate", "policy.yaml", "--by"),
         ("policy", "propose", "policy.yaml", "--by"),
         ("calibration", "rollback", "--by"),

@@ -21,13 +21,19 @@ from sureline.adapters.storage.backup import (
     size_of,
     take_copy,
 )
-from sureline.adapters.storage.restored import MarkRestored, every_erasure, newest_moment
+from sureline.adapters.storage.restored import (
+    MarkRestored,
+    every_erasure,
+    newest_moment,
+    workspaces,
+)
 from sureline.adapters.storage.stated_heads import heads_met
 from sureline.adapters.storage.store import Store, open_store
 from sureline.application.ports.audits import Erasure
 from sureline.bootstrap.heads import StatedHead
 from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import TableReport
+from sureline.core.gate.acting import check_distinct
 from sureline.core.signed_head import store_identity
 from sureline.errors import InvalidInput, NotFound, Refused
 
@@ -128,6 +134,9 @@ async def mark_restored(url: str, *, by: str, reason: str, erasures: Sequence[Er
         chain = await store.ledger.verify()
         if chain.fault is not None:
             raise Refused(f"the ledger does not hold: {chain.fault.message}; try another backup")
+        for workspace in workspaces(store.database):
+            keys = await store.keys.all(workspace)
+            check_distinct(by, [one.name for one in keys], field="--by")
         at = SystemClock().now()
         counts = {"erased": 0, "erased_before": 0, "unknown": 0}
         voided = await store.database.write(MarkRestored(by, reason, at))

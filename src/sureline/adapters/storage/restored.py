@@ -123,6 +123,11 @@ class MarkRestored:
         append_switch(switch, transaction)
 
 
+def workspaces(database: Database) -> Sequence[str]:
+    """Return the workspaces in which something was decided or activated."""
+    return sorted({str(row[0]) for row in database.fetch(_WORKSPACES)})
+
+
 def newest_moment(database: Database) -> datetime | None:
     """Return the moment of the newest row of the ledger, None if there is none."""
     newest = max(database.fetch(_NEWEST)[0])
