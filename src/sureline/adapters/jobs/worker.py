@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 _CONNECTIONS = 4
 _LOOK_SECONDS = 0.1
+_SIGNING_OFF = 10.0
 _AWAY = "the database cannot be reached"
 
 
@@ -60,7 +61,7 @@ class WorkerThread(RepeatingThread):
         check: Callable[[], None],
     ) -> None:
         super().__init__(name="sureline-worker", tick=settings.again)
-        self.stop_seconds = settings.patience
+        self.stop_seconds = settings.patience + _SIGNING_OFF
         self._url, self._chores, self._settings, self._check = url, chores, settings, check
         self._complained: str | None = None
 
