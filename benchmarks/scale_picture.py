@@ -13,9 +13,9 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "scale.svg"
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 820, 440, 70, 235, 40, 50
 LOW, HIGH = 2.0, 5.0
 """Powers of ten of decisions a second."""
-LEAST, MOST = -3.0, 2.0
+LEAST, MOST = -3.0, 1.0
 """Powers of ten of the share of a resource."""
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#444444", "#56a0d3")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#a8467f", "#8a6d00", "#444444", "#56a0d3")
 GAP = 15.0
 
 

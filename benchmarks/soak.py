@@ -8,7 +8,9 @@ two seconds, and so is what the store keeps beside its tables.
 The rule: after a warm-up of a fifth, memory is averaged over twenty equal stretches and a line is
 laid through them. It is *flat* if the upper end of the slope's 95 % interval is below one smallest
 Python object (56 bytes) for each decision that is made; it *grows* if the lower end is above 0 and
-the upper one is not below that; otherwise nothing can be said, and a longer run is needed.
+the upper one is not below that; otherwise nothing can be said, and a longer run is needed. Nothing
+is said of less than five minutes either: what grows first is the cache of pages that SQLite fills,
+32 MB for each connection, and windows of past cases up to their size.
 
 Run: python benchmarks/soak.py [--minutes 10] [--store sqlite|postgres|both] [--json] [--write]
 """
@@ -45,6 +47,7 @@ from sureline.application.ports.keys import Role
 OBJECT = 56
 """Bytes of the smallest Python object with a dictionary slot: a leak is at least one a decision."""
 EVERY = 2.0
+LEAST_MINUTES = 4.9
 STRETCHES = 20
 TO_PEOPLE = 25
 """One of so many outputs goes to people, and is compared with past ones."""
@@ -90,9 +93,12 @@ class Trend:
     low: float
     high: float
     limit: float
+    minutes: float
 
     @property
     def verdict(self) -> str:
+        if self.minutes < LEAST_MINUTES:
+            return "too short to say"
         if self.high < self.limit:
             return "flat"
         return "grows" if self.low > 0 else "cannot be said"
