@@ -138,6 +138,7 @@ def test_the_line_leads_to_the_trace(tmp_path: Path) -> None:
         body = {"slice_key": "invoices", "task": "t", "output": {"total": 1}, "id": "letter-1"}
         answer = served.call("POST", "/v1/decisions", json=body, headers=header)
         refused = served.call("POST", "/v1/decisions", None, json=body, headers=header)
+        served.call("GET", "/metrics", Role.ADMIN)
     assert (answer.status_code, refused.status_code) == (201, 401)
     (line,) = [one for one in lines(stream) if one["logger"] == "sureline.decisions"]
     assert line["trace_id"] == caller

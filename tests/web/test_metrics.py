@@ -186,6 +186,15 @@ def test_without_the_store_there_is_no_old_news(tmp_path: Path) -> None:
     assert value(series, "sureline_outbox_dead") != value(series, "sureline_outbox_dead")
 
 
+def test_without_a_policy_the_process_is_seen_all_the_same(tmp_path: Path) -> None:
+    """A store that has no policy yet has no figures, and that is shown."""
+    with serve(tmp_path, policy=None) as served:
+        assert served.call("GET", "/readyz").status_code == 503
+        series = scraped(served)
+    assert value(series, "sureline_state_readable") == 0
+    assert value(series, "sureline_store_waiting") == 0
+
+
 def test_models_at_rest_are_shown(served: Served) -> None:
     """A model that is left alone after faults is told from one that answers."""
     served.services.plugins.resting.append(lambda: {"openai:a": True, "openai:b": False})

@@ -42,7 +42,8 @@ class Endpoint:
         name = f"{operation.method} {operation.path}"
         traceparent = headers.get(b"traceparent")
         # And nobody unknown makes spans.
-        tracer = context.services.plugins.tracer if caller is not None else UNTRACED
+        traced = operation.traced and caller is not None
+        tracer = context.services.plugins.tracer if traced else UNTRACED
         with tracer.request(name, traceparent) as span:
             scope[TRACE_ID] = span.trace_id
             span.note({"http.request.method": operation.method, "http.route": operation.path})

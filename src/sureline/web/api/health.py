@@ -73,6 +73,7 @@ OPERATIONS = (
         about="Return the server's counters for Prometheus.",
         run=metrics,
         roles=READERS,
+        traced=False,
         answers={200: Answer("The counters.", str, "text/plain")},
     ),
 )
