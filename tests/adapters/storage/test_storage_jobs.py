@@ -70,7 +70,9 @@ async def test_only_the_owner_finishes(store: Store) -> None:
     assert await _claims(store, wish("a"))
     assert await _claims(store, wish("b", NOON + HOUR))
     assert not await store.jobs.finish("default", ended(wish("a"), NOON + 2 * HOUR))
-    assert await store.jobs.finish("default", ended(wish("b"), NOON + 2 * HOUR, failures=3))
+    assert await store.jobs.finish(
+        "default", ended(wish("b", NOON + HOUR), NOON + 2 * HOUR, failures=3)
+    )
     (state,) = await store.jobs.states("default")
     assert (state.failures, state.owner) == (3, "b")
 

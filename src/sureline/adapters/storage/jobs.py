@@ -108,11 +108,11 @@ class SqlJobs:
 
     async def states(self, workspace: str) -> Sequence[JobState]:
         """Return what is remembered, by name."""
-        return [_state(row) for row in self._database.fetch(_ALL, (workspace,))]
+        return [_state(row) for row in await self._database.read(_ALL, (workspace,))]
 
     async def release_dead(self, seconds: float) -> int:
         """End the leases of dead workers; on PostgreSQL only, where the job server is."""
-        if not self._database.fetch(_SOME_LOST, (seconds,)):
+        if not await self._database.read(_SOME_LOST, (seconds,)):
             return 0
         return await self._database.write(lambda transaction: transaction.run(_RELEASE, (seconds,)))
 
