@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,23 @@ def test_the_key_may_come_from_the_environment(
     assert stated("ledger", "head", "--out", "heads").exit_code == 0
     assert len(list((folder / "heads").iterdir())) == 1
     assert stated("ledger", "head", "--out", "head.json").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("ledger", "keygen", "more"), ("ledger", "head", "--sign", "key"), VERIFY],
+    ids=["keygen", "sign", "verify"],
+)
+def test_without_the_extra_it_is_named(
+    command: tuple[str, ...], stated: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signing is optional; what is missing is said, and what to install."""
+    for name in ("cryptography.exceptions", "cryptography.hazmat.primitives"):
+        monkeypatch.setitem(sys.modules, name, None)
+    told = stated(*command)
+    assert told.exit_code == 2
+    assert "pip install 'sureline[audit]'" in told.stderr
+    assert stated("ledger", "verify", "--head", "head.json").exit_code == 0
 
 
 def test_a_bare_head_has_no_signature(stated: Run) -> None:

@@ -80,6 +80,7 @@ def verify(paths: Sequence[Path], data: bytes, signature: Signature | None, *, f
     Several keys may be given, as they followed each other. Raises InvalidInput where none of them
     made it, or there is no signature; `file` is what the message names.
     """
+    _serialization()
     from cryptography.exceptions import InvalidSignature
 
     if signature is None:
