@@ -43,7 +43,8 @@ class HistorySettings(Settings):
     window: Annotated[int, Field(ge=1, le=1_000_000)] = setting(
         1000,
         expected="a whole number from 1 to 1000000",
-        meaning="How many of the latest verdicts are searched.",
+        meaning="How many of the latest verdicts are searched; more than 20,000 only on PostgreSQL "
+        "with pgvector (`sureline cases status`).",
     )
     fields: list[FieldPath] = setting(
         [],
