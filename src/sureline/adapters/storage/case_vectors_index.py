@@ -120,9 +120,10 @@ class CaseIndexes:
                 told(await self._progress(builder))
             work.result()
         except BaseException:
+            # Ctrl-C cancels every task, `work` too: its thread ends when the server gives up.
             builder.cancel_safe()
             await asyncio.wait([work])
-            with suppress(psycopg.Error):
+            with suppress(psycopg.Error, asyncio.CancelledError):
                 work.result()
             with suppress(psycopg.Error):
                 await asyncio.to_thread(_give_up, builder, scope)
