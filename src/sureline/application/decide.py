@@ -82,11 +82,12 @@ class Decider:
             case, prior.verdict_mark, self._seconds_left(case, started)
         )
         case, signals = self._heard(case, measured.signals)
-        judging = case.should_judge(self._assess(case, measured, signals))
+        assessed = self._assess(case, measured, signals)
+        judging = case.should_judge(assessed)
         if case.policy.judge is not None:
             left = self._seconds_left(case, started)
             case, signals, judging = await self._judged(case, measured, signals, judging, left)
-        assessed = self._assess(case, measured, signals)
+            assessed = self._assess(case, measured, signals)
         if self.can_wait:
             require_opinions(signals)
 
