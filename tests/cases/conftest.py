@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,18 @@ def read_cases() -> dict[str, dict[str, Any]]:
         pytest.skip(f"the table of cases is not there: {CASES.name} beside the project root")
     lines = CASES.read_text(encoding="utf-8").splitlines()
     return {case["id"]: case for case in map(json.loads, lines)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a row fail that was skipped though the table is there: it shows nothing."""
+    report = yield
+    if report.skipped and CASES.exists():
+        report.outcome = "failed"
+        report.longrepr = f"{item.name}: a row was skipped or expected to fail: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

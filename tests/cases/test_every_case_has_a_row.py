@@ -1,4 +1,4 @@
-"""The table of cases and the rows agree: no case is without a row that ran and passed."""
+"""The table of cases and the rows agree: no case is without a row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 
@@ -26,32 +25,34 @@ def row_of(test: str) -> str | None:
     return None if named is None else (named[1] or named[2]).upper()
 
 
-def passed_rows(report: Path) -> Counter[str]:
-    """Run all rows in a process of their own; count by case those that passed."""
+def collected_rows() -> Counter[str]:
+    """Collect all rows in a process of their own; count them by case.
+
+    That each passes is this run's business: `conftest.py` lets a skipped row fail.
+    """
     environment = {name: text for name, text in os.environ.items() if "PYTEST" not in name}
-    arguments = ["tests/cases", f"--ignore={__file__}", f"--junitxml={report}", "-p", "no:xdist"]
+    arguments = ["tests/cases", f"--ignore={__file__}", "--collect-only", "-p", "no:xdist"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=600,
+        timeout=120,
         check=False,
     )
-    assert report.exists(), run.stdout + run.stderr
-    # Of a test that was skipped, failed or broken its element says so by a child.
-    passed = (test for test in ET.parse(report).iter("testcase") if not len(test))
-    rows = (row_of(test.attrib["name"]) for test in passed)
+    assert run.returncode == 0, run.stdout + run.stderr
+    tests = (line.partition("::")[2] for line in run.stdout.splitlines())
+    rows = (row_of(test) for test in tests if test)
     return Counter(row for row in rows if row is not None)
 
 
-def test_every_case_has_exactly_one_row_that_passed(tmp_path: Path) -> None:
-    """Of the covered areas each case has one row; a row that was skipped is none."""
+def test_every_case_has_exactly_one_row() -> None:
+    """Of the covered areas each case has one row."""
     cases = read_cases()
     wanted = {name for name, case in cases.items() if case["area"] in COVERED}
-    passed = passed_rows(tmp_path / "rows.xml")
+    rows = collected_rows()
     assert {case["area"] for case in cases.values()} >= COVERED
-    assert sorted(wanted - set(passed)) == [], "cases without a row that passed"
-    assert sorted(set(passed) - set(cases)) == [], "rows of no case"
-    assert {name: passed[name] for name in wanted if passed[name] > 1} == {}, "rows twice"
+    assert sorted(wanted - set(rows)) == [], "cases without a row"
+    assert sorted(set(rows) - set(cases)) == [], "rows of no case"
+    assert {name: rows[name] for name in wanted if rows[name] > 1} == {}, "rows twice"

@@ -198,7 +198,9 @@ def test_a_borrowed_connection_always_comes_back(postgres: Postgres) -> None:
         pool.borrowed(),
     ):
         pass
-    pool.close()
+    with pool.borrowed() as lent:
+        pool.close()
+        assert not lent.closed, "who still uses one may end"
     assert all(connection.closed for connection in made)
 
 

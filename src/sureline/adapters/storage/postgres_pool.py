@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-import psycopg
 from psycopg.pq import TransactionStatus
+from sqlalchemy.exc import TimeoutError as NoneFree
+from sqlalchemy.pool import QueuePool
 
 from sureline.adapters.storage.postgres_driver import Connection
 from sureline.errors import StoreBusy
@@ -24,67 +23,44 @@ class ReadingPool:
     def __init__(
         self, connect: Callable[[], Connection], where: str, *, most: int, patience: float
     ) -> None:
-        self._connect, self._where = connect, where
-        self._most, self._patience = most, patience
-        self._free = threading.Semaphore(most)
-        self._idle: deque[Connection] = deque()
-        self._closed = False
-        self._counting = threading.Lock()
-        self._lent = 0
+        self._most, self._where = most, where
+        self._pool = QueuePool(
+            connect,  # type: ignore[arg-type]  # a psycopg connection is a DBAPI connection
+            pool_size=most,
+            max_overflow=0,
+            timeout=patience,
+            use_lifo=True,
+            reset_on_return=None,
+        )
 
     @property
     def lent(self) -> int:
         """Return how many connections are lent now."""
-        return self._lent
+        return self._pool.checkedout()
 
     @contextmanager
     def borrowed(self) -> Iterator[Connection]:
         """Lend a connection. Raises StoreBusy, and psycopg.Error where none can be made."""
-        if not self._free.acquire(timeout=self._patience):
-            raise StoreBusy(f"all {self._most} reading connections to {self._where} were in use")
-        self._lend(1)
+        pool = self._pool
         try:
-            connection = self._taken()
-            try:
-                yield connection
-            finally:
-                self._take_back(connection)
+            loan = pool.connect()
+        except NoneFree as error:
+            said = f"all {self._most} reading connections to {self._where} were in use"
+            raise StoreBusy(said) from error
+        connection: Connection = loan.dbapi_connection  # type: ignore[assignment]
+        try:
+            yield connection
         finally:
-            self._lend(-1)
-            self._free.release()
+            idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+            if not idle or pool is not self._pool:
+                loan.invalidate()
+            loan.close()
 
     def drop_idle(self) -> None:
         """Close what nobody uses: an event that broke one line may have broken all."""
-        while True:
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                return
-            _close(connection)
+        self.close()
 
     def close(self) -> None:
         """Close what nobody uses now, and the rest when it comes back."""
-        self._closed = True
-        self.drop_idle()
-
-    def _lend(self, more: int) -> None:
-        with self._counting:
-            self._lent += more
-
-    def _taken(self) -> Connection:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return self._connect()
-
-    def _take_back(self, connection: Connection) -> None:
-        status = connection.pgconn.transaction_status
-        if self._closed or status != TransactionStatus.IDLE:
-            _close(connection)
-        else:
-            self._idle.append(connection)
-
-
-def _close(connection: Connection) -> None:
-    with suppress(psycopg.Error):
-        connection.close()
+        before, self._pool = self._pool, self._pool.recreate()
+        before.dispose()
