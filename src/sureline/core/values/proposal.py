@@ -79,4 +79,4 @@ class Proposal:
     """The name of the API key that brought it, None for a program in the same process."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     subject: str | None = None
-    """Whom it is about, as an opaque id: personal data, kept with the payload and erased with it."""
+    """Whom it is about, an opaque id: personal data, kept with the payload and erased with it."""
