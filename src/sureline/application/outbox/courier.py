@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 SPREAD_AT_ONCE = 500
 MOST_GATHERED = 2000
 MOST_CALLBACKS = 5
-"""How many are taken together: a process that dies holding them delays no more than these."""
+"""How many are sent side by side: a process that dies holding them delays no more than these."""
 SEND_SECONDS = 15.0
 """How long one sending may take."""
 MARGIN = timedelta(seconds=30)
@@ -121,19 +121,18 @@ class Courier:
         most = MOST_GATHERED if gathers else MOST_CALLBACKS
         gap = timedelta(minutes=1) / channel.per_minute
         pace = Pace(gap=gap, burst=1 if gathers else channel.per_minute)
-        sends = 1 if gathers else most
         while not self.ending:
             now = self.clock.now()
-            until = now + sends * timedelta(seconds=self.send_seconds) + MARGIN
+            until = now + timedelta(seconds=self.send_seconds) + MARGIN
             how = Claiming(
                 now=now, until=until, pace=pace, most=most, together=gathers, owner=self.owner
             )
             taken = await self.store.claim(self.workspace, channel.name, how)
             if not taken:
                 return
-            for parcel in [taken] if gathers else [[one] for one in taken]:
-                if not await self._send(channel, told, parcel):
-                    return
+            parcels = [taken] if gathers else [[one] for one in taken]
+            if not all(await asyncio.gather(*(self._send(channel, told, one) for one in parcels))):
+                return
 
     async def _send(self, channel: Channel, told: Notifications, taken: Sequence[Delivery]) -> bool:
         """Send deliveries together and write down how it went; False if the channel is gone."""
