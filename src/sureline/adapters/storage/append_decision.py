@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -62,7 +63,8 @@ def append_decisions(
 def append_new(transaction: Transaction, records: Sequence[DecisionRecord]) -> list[int | None]:
     """Write the decisions whose id is new; return each one's place in the chain, None if known.
 
-    The write lock is held, so an id that is not there now cannot come from anyone else.
+    Where no lock is held an id that is not there now may come from another writer in this moment:
+    the insertion waits for that one's end, fails if it is stored, and all is to be done again.
     """
     fresh: dict[tuple[str, str], int] = {}
     for index, record in enumerate(records):
@@ -138,9 +140,10 @@ def _insert(transaction: Transaction, records: Sequence[DecisionRecord]) -> list
         )
         if record.vector is not None:
             vector_rows.append((stream, head.seq, record.workspace, record.model_id, record.vector))
-    transaction.run_many(INSERT_DECISION, rows)
-    transaction.run_many(INSERT_PAYLOAD, payload_rows)
-    transaction.run_many(INSERT_VECTOR, vector_rows)
+    # By id, so that two writers with the same ids wait for each other and not both at once.
+    transaction.insert(INSERT_DECISION, sorted(rows, key=itemgetter(3, 4)))
+    transaction.insert(INSERT_PAYLOAD, payload_rows)
+    transaction.insert(INSERT_VECTOR, vector_rows)
     put_subjects(
         transaction,
         [

@@ -14,10 +14,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+from psycopg import errors
 
 from sureline.adapters.storage.append_decision import AppendDecision
 from sureline.adapters.storage.batch import Job, LongJob, run_jobs
-from sureline.adapters.storage.enqueue import enqueue_delivery
+from sureline.adapters.storage.enqueue import CannotWake, can_wake, enqueue_delivery
 from sureline.adapters.storage.gathering import LATER
 from sureline.adapters.storage.places import WRITER
 from sureline.adapters.storage.postgres_driver import (
@@ -28,10 +29,16 @@ from sureline.adapters.storage.postgres_driver import (
 )
 from sureline.adapters.storage.postgres_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
-from sureline.errors import StoreBusy, StoreUnavailable
+from sureline.errors import StoreBusy, StoreError, StoreUnavailable
 
 BATCH_SECONDS = 1.0
 """After so long a batch begins no further job: others wait for the lock, and for an answer."""
+TRIES = 3
+"""So often a batch is written in which there is an id that another writer has just stored."""
+
+
+class _CameFirst(StoreError):
+    """Another writer stored a row under the same key, after this one looked for it."""
 
 
 class PostgresCommit:
@@ -48,6 +55,7 @@ class PostgresCommit:
         self._where = where
         self._connection: Connection | None = None
         self._stream = ""
+        self._can_wake = False
 
     def __call__(self, jobs: Sequence[Job]) -> list[Any]:
         """Write all jobs, those that need no lock first; each gets its result or its error."""
@@ -73,7 +81,10 @@ class PostgresCommit:
         was not let go) is not tried once per job: that would take minutes.
         """
         try:
-            return self._commit(jobs, locked=locked)
+            return self._commit_anew(jobs, locked=locked)
+        except CannotWake:  # costs a wake-up, never what was to be written
+            self._can_wake = False
+            return self._write(jobs, locked=locked)
         except (StoreBusy, StoreUnavailable) as error:
             return [error] * len(jobs)
         except Exception as error:  # noqa: BLE001 - the boundary: each caller gets its error
@@ -90,6 +101,17 @@ class PostgresCommit:
             results.append(LATER if is_late else self._write([job], locked=locked)[0])
         return results
 
+    def _commit_anew(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
+        """Write all jobs; again where another writer has stored the same id meanwhile.
+
+        Its transaction has ended by then, so that this one finds the id and answers with what is
+        stored. Each time again another id may have come, so there is an end to it.
+        """
+        for _ in range(TRIES - 1):
+            with suppress(_CameFirst):
+                return self._commit(jobs, locked=locked)
+        return self._commit(jobs, locked=locked)
+
     def _commit(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
         until = self._monotonic() + BATCH_SECONDS
         try:
@@ -100,11 +122,13 @@ class PostgresCommit:
                 transaction = Transaction(PostgresDriver(connection, self._stream))
                 results = run_jobs(transaction, jobs, enough=lambda: self._monotonic() > until)
                 transaction.seal()
-                if transaction.to_tell:
+                if transaction.to_tell and self._can_wake:
                     enqueue_delivery(connection, transaction.to_tell)
             connection.execute("COMMIT")
         except BaseException as error:
             self._roll_back()
+            if isinstance(error, errors.UniqueViolation):
+                raise _CameFirst(str(store_error(error, self._where))) from error
             if isinstance(error, psycopg.Error):
                 raise store_error(error, self._where) from error
             raise
@@ -130,6 +154,7 @@ class PostgresCommit:
         if self._connection is None or self._connection.closed:
             self._connection = self._connect()
             self._stream = lease_stream(self._connection)
+            self._can_wake = can_wake(self._connection)
         return self._connection
 
     def _roll_back(self) -> None:

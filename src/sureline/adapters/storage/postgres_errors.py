@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,6 +19,7 @@ from sureline.errors import (
 )
 
 _Make = Callable[[str, str], StoreError]
+_NAMED = re.compile(r'(?:(?:relation|table|column|constraint|index|function|schema) )+"?[\w.]+"?')
 
 _BY_TYPE: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], _Make], ...] = (
     (
@@ -63,11 +65,20 @@ _BY_TYPE: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], _Ma
 
 def store_error(error: psycopg.Error, where: str) -> StoreError:
     """Return the StoreError that says what `error` means; `where` names the store."""
-    said = (error.diag.message_primary or str(error)).strip().split("\n")[0]
     for types, make in _BY_TYPE:
         if isinstance(error, types):
-            return make(where, said)
-    return StoreError(f"{where}: {type(error).__name__}: {said}")
+            return make(where, _said(error))
+    code = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
+    return StoreError(f"{where} refused what was asked of it{code}; nothing was changed")
+
+
+def _said(error: psycopg.Error) -> str:
+    """Return what the server says without the names of its tables, columns and constraints.
+
+    What it says of a line that fails names the host and the database, and is kept.
+    """
+    said = (error.diag.message_primary or str(error)).strip().split("\n")[0]
+    return said if error.sqlstate is None else _NAMED.sub("something", said)
 
 
 @contextmanager

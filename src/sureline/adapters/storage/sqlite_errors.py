@@ -59,7 +59,8 @@ def store_error(error: sqlite3.Error, where: str) -> StoreError:
     make = None if code is None else _BY_CODE.get(code) or _BY_CODE.get(code & 0xFF)
     if make is not None:
         return make(where, str(error))
-    return StoreError(f"{where}: {type(error).__name__}: {error}")
+    named = getattr(error, "sqlite_errorname", type(error).__name__)
+    return StoreError(f"{where} refused what was asked of it ({named}); nothing was changed")
 
 
 @contextmanager
