@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from sureline.adapters.repeating import RepeatingThread
+from sureline.adapters.repeating import STOP_SECONDS, RepeatingThread
 from sureline.errors import SurelineError
 
 logger = logging.getLogger(__name__)
@@ -16,13 +16,19 @@ logger = logging.getLogger(__name__)
 class DeliveryThread(RepeatingThread):
     """Runs `serve`, which returns once it is told to stop.
 
-    After an error of the store it begins anew `tick` seconds later.
+    After an error of the store it begins anew `tick` seconds later. `ending` is how many seconds
+    it takes at most to return.
     """
 
     def __init__(
-        self, serve: Callable[[Callable[[], bool]], Coroutine[Any, Any, None]], *, tick: float = 1.0
+        self,
+        serve: Callable[[Callable[[], bool]], Coroutine[Any, Any, None]],
+        *,
+        ending: float = STOP_SECONDS,
+        tick: float = 1.0,
     ) -> None:
-        super().__init__(name="sureline-outbox", tick=tick)
+        super().__init__(name="sureline-outbox", tick=tick, what="outbox", logger=logger)
+        self.stop_seconds = ending + 2 * tick
         self._deliver = serve
 
     def look(self) -> None:
@@ -30,4 +36,4 @@ class DeliveryThread(RepeatingThread):
         try:
             asyncio.run(self._deliver(self._stopping.is_set))
         except SurelineError as error:
-            logger.warning("outbox: %s", error.message)
+            self.complaints.tell(type(error).__name__, error.message)

@@ -19,7 +19,7 @@ class SweepThread(RepeatingThread):
     def __init__(
         self, settle: Callable[[], Coroutine[Any, Any, object]], *, tick: float = 1.0
     ) -> None:
-        super().__init__(name="sureline-queue", tick=tick)
+        super().__init__(name="sureline-queue", tick=tick, what="queue", logger=logger)
         self._settle = settle
 
     def look(self) -> None:
@@ -27,4 +27,6 @@ class SweepThread(RepeatingThread):
         try:
             asyncio.run(self._settle())
         except SurelineError as error:
-            logger.warning("queue: %s", error.message)
+            self.complaints.tell(type(error).__name__, error.message)
+        else:
+            self.complaints.over()

@@ -23,7 +23,9 @@ class VerifyThread(RepeatingThread):
     def __init__(
         self, verify: Callable[[], Coroutine[Any, Any, object]], *, tick: float = TICK_SECONDS
     ) -> None:
-        super().__init__(name="sureline-verify", tick=tick)
+        super().__init__(
+            name="sureline-verify", tick=tick, what="verifying the ledger", logger=logger
+        )
         self._verify = verify
 
     def look(self) -> None:
@@ -31,7 +33,10 @@ class VerifyThread(RepeatingThread):
         try:
             asyncio.run(self._until_stopped())
         except SurelineError as error:
-            logger.warning("verifying the ledger: %s", error.message)
+            self.complaints.tell(type(error).__name__, error.message)
+        else:
+            if not self._stopping.is_set():  # one that was broken off found nothing out
+                self.complaints.over()
 
     async def _until_stopped(self) -> None:
         work = asyncio.create_task(self._verify())

@@ -122,7 +122,7 @@ class HttpApp:
         ]
         self.router = Router(routes, redirect_slashes=False, default=_nothing_here)
         self._fixed = {route.path: route for route in routes if "{" not in route.path}
-        self._boundary = Boundary(self._find, context.metrics)
+        self._boundary = Boundary(self._find, context.metrics, context.services.clock.monotonic)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sureline.application.complaints import Complaints
 from sureline.errors import StoreError, SurelineError
 from sureline.web.faults import ClientGone
 from sureline.web.log_format import REQUEST, safe_trace
@@ -18,11 +20,16 @@ logger = logging.getLogger("sureline.web")
 
 
 class Boundary:
-    """ASGI middleware around all operations; also counts responses."""
+    """ASGI middleware around all operations; also counts responses and errors of the store.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    Of those each class has a line at the start and one a minute, since every request of an outage
+    would have its own. `now` gives monotonic seconds.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, now: Callable[[], float]) -> None:
         self._app = app
         self._metrics = metrics
+        self._complaints = Complaints(logger, "the store failed", now, level=logging.ERROR)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on, with its path undecoded (see `endpoint`)."""
@@ -45,10 +52,18 @@ class Boundary:
         except ClientGone:
             return
         except SurelineError as error:
-            await _answer(sent, as_page(scope, _reply_to(error)))
+            await _answer(sent, as_page(scope, self._reply_to(error)))
         except Exception as error:  # noqa: BLE001 - the last boundary before the network
             logger.error("%s", safe_trace(error))  # noqa: TRY400 - the trace quotes no message
             await _answer(sent, as_page(scope, internal_error()))
+
+    def _reply_to(self, error: SurelineError) -> Reply:
+        if isinstance(error, StoreError):
+            self._metrics.store.count_error(error)
+            self._complaints.tell(type(error).__name__, error.message)
+        elif error.status == 500:
+            logger.error("%s", safe_trace(error))
+        return problem_of(error)
 
     def _count(self, scope: Scope, status: int) -> None:
         if status == 0:  # whoever asked had left
@@ -79,11 +94,3 @@ class _Sent:
 async def _answer(sent: _Sent, reply: Reply) -> None:
     if sent.status == 0:  # a response under way cannot be taken back; it stays incomplete
         await reply.send(sent)
-
-
-def _reply_to(error: SurelineError) -> Reply:
-    if isinstance(error, StoreError):
-        logger.error("the store failed: %s", error.message)
-    elif error.status == 500:
-        logger.error("%s", safe_trace(error))
-    return problem_of(error)

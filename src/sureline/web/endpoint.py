@@ -38,7 +38,11 @@ class Endpoint:
         headers = dict(scope["headers"])
         context = self._context
         # The key first: nobody unknown makes the server read a body.
-        caller = await context.access.admit(headers, operation.roles) if operation.roles else None
+        caller = None
+        if operation.roles:
+            caller = await context.access.admit(
+                headers, operation.roles, from_memory=operation.from_memory
+            )
         name = f"{operation.method} {operation.path}"
         traceparent = headers.get(b"traceparent")
         # And nobody unknown makes spans.

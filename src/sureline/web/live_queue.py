@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from sureline.application.complaints import Complaints
 from sureline.application.ports.reviews import QueueCount
 from sureline.errors import StoreError
 from sureline.web.faults import Overloaded
@@ -35,6 +36,9 @@ class LiveQueue:
         self._reading: asyncio.Task[Sequence[QueueCount]] | None = None
         self._loop: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
+        self._complaints = Complaints(
+            logger, "counting the queue", lambda: asyncio.get_running_loop().time()
+        )
 
     @property
     def watching(self) -> int:
@@ -86,7 +90,9 @@ class LiveQueue:
             try:
                 await self.counts()
             except StoreError as error:  # busy or being repaired: what was counted last stands
-                logger.warning("the queue cannot be counted: %s", error.message)
+                self._complaints.tell(type(error).__name__, error.message)
+            else:
+                self._complaints.over()
 
 
 def _figures(counts: Sequence[QueueCount]) -> list[tuple[object, ...]]:

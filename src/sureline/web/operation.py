@@ -91,9 +91,10 @@ class Operation:
 
     No `roles` means that no key is needed. `body` is the TypedDict that the body is read as;
     with `reads_itself` the operation reads it further than to a JSON object, and with `signed` it
-    gets the bytes as they came with their signature. `problems` are the statuses that it adds to
-    those that its needs bring with them. What machines ask all day is not `traced`: it would be
-    most of all spans.
+    gets the bytes as they came with their signature. With `from_memory` it takes keys that were
+    good a while ago where the store cannot be asked, so it must show figures only.
+    `problems` are the statuses that it adds to those that its needs bring with them. What machines
+    ask all day is not `traced`: it would be most of all spans.
     """
 
     method: str
@@ -107,6 +108,7 @@ class Operation:
     reads_itself: bool = False
     signed: bool = False
     may_be_empty: bool = False
+    from_memory: bool = False
     traced: bool = True
     query: tuple[QueryNumber, ...] = ()
     problems: frozenset[int] = field(default_factory=frozenset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -14,14 +14,28 @@ from prometheus_client.core import (
 )
 
 from sureline.application.ports.store_figures import BATCH_SECONDS, StoreFigures
+from sureline.errors import StoreError
 
 
 class StoreMetrics:
-    """Asks `figures` at every reading; without them it shows nothing."""
+    """Asks `figures` at every reading; without them it shows nothing but errors."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.figures: Callable[[], StoreFigures] | None = None
+        self._errors = Counter(
+            "sureline_store_errors",
+            "Requests and scrapes that could not be answered, or not fully, because of the store.",
+            ("error",),
+            registry=registry,
+        )
+        kinds: list[type[StoreError]] = [StoreError, *StoreError.__subclasses__()]
+        for kind in kinds:
+            self._errors.labels(kind.__name__)  # from 0 on, so that the first is an increase
         registry.register(self)
+
+    def count_error(self, error: StoreError) -> None:
+        """Count what kept a request from its answer, by class."""
+        self._errors.labels(type(error).__name__).inc()
 
     def collect(self) -> Iterator[Metric]:
         """Yield the families."""

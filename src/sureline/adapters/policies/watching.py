@@ -24,7 +24,7 @@ class PolicyThread(RepeatingThread):
     """Looks every `tick` seconds whether a policy's files have changed."""
 
     def __init__(self, watch: PolicyWatch, *, tick: float = 1.0) -> None:
-        super().__init__(name="sureline-policy", tick=tick)
+        super().__init__(name="sureline-policy", tick=tick, what="policy files", logger=logger)
         self._watch = watch
 
     def look(self) -> None:
@@ -32,7 +32,9 @@ class PolicyThread(RepeatingThread):
         try:
             asyncio.run(self._watch.look())
         except Exception as error:  # noqa: BLE001 - the thread's boundary: nobody else would hear
-            logger.warning("the policy's files were not looked at: %s", type(error).__name__)
+            self.complaints.tell(type(error).__name__, f"not looked at ({type(error).__name__})")
+        else:
+            self.complaints.over()
 
 
 def content_stamp(path: PurePath) -> str | None:

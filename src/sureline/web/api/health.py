@@ -35,7 +35,10 @@ async def metrics(call: Call) -> Reply:
     counted = call.context.metrics
     try:
         await _read(call.context.services, counted)
-    except (PolicyError, StoreError):  # what the process itself counted is worth the more then
+    except PolicyError:
+        counted.unreadable()
+    except StoreError as error:  # what the process itself counted is worth the more then
+        counted.store.count_error(error)
         counted.unreadable()
     return Reply(body=counted.text(), media_type=counted.content_type)
 
@@ -73,6 +76,7 @@ OPERATIONS = (
         about="Return the server's counters for Prometheus.",
         run=metrics,
         roles=READERS,
+        from_memory=True,
         traced=False,
         answers={200: Answer("The counters.", str, "text/plain")},
     ),
