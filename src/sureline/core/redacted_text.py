@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
 from sureline.core.checks.patterns import compile_pattern
 from sureline.core.redaction_forms import FORMS, Span
+from sureline.core.seen_text import readings
 from sureline.core.values.redaction import RedactionPolicy
 
 
@@ -20,19 +20,22 @@ def redacted_text(text: str, rules: RedactionPolicy, counts: Counter[str]) -> st
     """Return a text without what the rules name; `counts` counts it.
 
     Looked for is what a reader sees: widths, digits of other scripts, kinds of dashes and spaces
-    and invisible characters make no difference. What overlaps is replaced as a whole.
+    and invisible characters make no difference, and neither do the escapes of JSON, addresses and
+    HTML. What overlaps is replaced as a whole.
     """
-    plain, places = _plain(text)
-    found = sorted((*span, name) for name, span in _spans(plain, rules))
+    found = sorted(
+        (seen.starts[start], seen.ends[stop - 1] + 1, name)
+        for seen in readings(text)
+        for name, (start, stop) in _spans(seen.text, rules)
+    )
     if not found:
         return text
     parts: list[str] = []
     end = 0
     for start, stop, name in _merged(found):
         counts[name] += 1
-        begin = places[start]
-        parts += [text[end:begin], mark(name)]
-        end = places[stop - 1] + 1
+        parts += [text[end:start], mark(name)]
+        end = stop
     return "".join([*parts, text[end:]])
 
 
@@ -56,35 +59,3 @@ def _merged(found: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]
         yield start, stop, name
         start, stop, name = begin, end, other
     yield start, stop, name
-
-
-class _Seen(dict[int, str]):
-    """Maps a code point to the one character that is seen, "" where nothing is."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        kind = unicodedata.category(char)
-        if char.isdecimal():
-            char = str(unicodedata.decimal(char))
-        elif kind == "Cf":
-            char = ""
-        elif kind == "Pd":
-            char = "-"
-        elif kind == "Zs":
-            char = " "
-        else:
-            folded = unicodedata.normalize("NFKC", char)
-            char = folded if len(folded) == 1 else char
-        self[code] = char
-        return char
-
-
-_SEEN = _Seen()
-
-
-def _plain(text: str) -> tuple[str, range | list[int]]:
-    """Return a text as it is seen, and the place of each character of that in the text."""
-    if text.isascii():
-        return text, range(len(text))
-    seen = [(char, place) for place, code in enumerate(text) if (char := _SEEN[ord(code)])]
-    return "".join(char for char, _ in seen), [place for _, place in seen]

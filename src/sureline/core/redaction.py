@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from sureline.core.canonical import canonical_json
@@ -18,6 +20,16 @@ from sureline.errors import InvalidInput
 FIELD = "field"
 UNREADABLE = "unreadable"
 NOTHING = RedactionPolicy()
+KEPT = frozenset(
+    {
+        "slice_key", "id", "workspace", "action_class", "stakes", "generator", "retry_of",
+        "force_human", "batch_id", "variant", "deadline", "trusted", "submitted_by", "subject",
+    }
+)  # fmt: skip
+"""Fields of a proposal that stay as they are: ids, names, and settings of a fixed form."""
+MOST_UNLIKELY = -1_000.0
+"""Logarithms of probabilities down to this one are figures whatever their digits; what is beyond
+them is looked at like any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +69,15 @@ class _Redaction:
                 SourceText(ref=self.text(one.ref), text=self.text(one.text), trusted=one.trusted)
                 for one in given.source
             ),
-            self_report=report if _is_figure(report) else self.value(report),
+            self_report=report if _is_figure(report, 0.0, 1.0) else self.value(report),
             reasoning=None if reasoning is None else self.text(reasoning),
             evidence=tuple(self.value(one) for one in given.evidence),
             alternatives=tuple(self.output(one, maybe=True) for one in given.alternatives),
             generations=tuple(self.output(one) for one in given.generations),
+            logprobs=tuple(
+                one if _is_figure(one, MOST_UNLIKELY, 0.0) else self.value(one)
+                for one in given.logprobs
+            ),
             metadata=self.mapping(given.metadata),
         )
 
@@ -100,6 +116,8 @@ class _Redaction:
         if isinstance(given, bool) or given is None:
             return given
         written = repr(given)
+        if "e" in written:
+            written = format(Decimal(written), "f")
         shown = self.text(written)
         return given if shown == written else shown
 
@@ -119,8 +137,9 @@ class _Redaction:
         return mark(UNREADABLE)
 
 
-def _is_figure(report: object) -> bool:
-    return report is None or isinstance(report, (bool, int, float))
+def _is_figure(value: object, low: float, high: float) -> bool:
+    """Tell whether a value is what it should be, or no number at all: then it says nothing."""
+    return isinstance(value, float) and (not math.isfinite(value) or low <= value <= high)
 
 
 def without(value: Any, path: Path, counts: Counter[str] | None = None) -> Any:

@@ -12,7 +12,13 @@ from sureline.core.checks.patterns import compile_pattern
 
 Span = tuple[int, int]
 
-_MAIL = r"[^\s@<>()\[\],;:\"'/]+@[^\s@<>()\[\],;:\"'/.]+(?:\.[^\s@<>()\[\],;:\"'/.]+)+"
+_LABEL = r"[^\s@<>()\[\],;:\"'/.\x{3002}]+"
+_MAIL = (
+    r"(?:[^\s@<>()\[\],;:\"'/]+|\"(?:[^\"\n]|\\\"){1,64}\")@"
+    rf"(?:{_LABEL}(?:\.{_LABEL}|\x{{3002}}[A-Za-z0-9-]+)+"
+    r"|\[(?i:ipv6:)?[0-9A-Fa-f:.]{2,45}\])"
+)
+"""Names may be quoted and domains addresses in brackets (RFC 5321, 4.1.2 and 4.1.3)."""
 _IBAN = r"[A-Za-z]{2}[0-9]{2}"
 _DIGITS = r"[0-9]+"
 _IBAN_LENGTHS: Mapping[str, int] = {
@@ -30,7 +36,11 @@ _IBAN_LENGTHS: Mapping[str, int] = {
     for country in countries.split()
 }  # fmt: skip
 """How many letters and digits an IBAN has (SWIFT's registry of ISO 13616)."""
-_SEPARATORS = frozenset(" -.")
+_APART = " \t\r\n-./_"
+"""What may stand between groups, in any number."""
+_USUAL = frozenset({"", " ", "-", "."})
+_WHOLE_GROUP = 3
+"""So many digits each group has where something else than that stands between them: no dates."""
 _CARD = range(13, 20)
 _CARD_GROUPS = 7
 """In more groups no card number is written; it bounds what a hostile text costs."""
@@ -60,7 +70,7 @@ def ibans(text: str) -> Iterator[Span]:
 
 
 def _signs(text: str, start: int, length: int) -> tuple[int, str]:
-    """Return the next so many letters and digits, without single separators, and their end."""
+    """Return the next so many letters and digits, without what is between groups, and their end."""
     signs: list[str] = []
     place = end = start
     while place < len(text) and len(signs) < length:
@@ -68,7 +78,7 @@ def _signs(text: str, start: int, length: int) -> tuple[int, str]:
         if sign.isascii() and sign.isalnum():
             signs.append(sign)
             end = place + 1
-        elif sign not in _SEPARATORS or place > end:
+        elif sign not in _APART:
             break
         place += 1
     return end, "".join(signs)
@@ -102,11 +112,13 @@ def card_numbers(text: str) -> Iterator[Span]:
 def _card_end(text: str, groups: list[Span], first: int) -> int:
     """Return where the longest card number ends that begins with a group, 0 if none does."""
     digits, longest, end = "", 0, groups[first][0]
+    is_usual, shortest = True, _WHOLE_GROUP
     for start, stop in groups[first : first + _CARD_GROUPS]:
         apart = text[end:start]
-        if apart and not (len(apart) == 1 and apart in _SEPARATORS):
+        if apart.strip(_APART) or len(digits) + stop - start >= _CARD.stop:
             break
-        if len(digits) + stop - start >= _CARD.stop:
+        is_usual, shortest = is_usual and apart in _USUAL, min(shortest, stop - start)
+        if not is_usual and shortest < _WHOLE_GROUP:
             break
         digits, end = digits + text[start:stop], stop
         if len(digits) in _CARD and _has_check_digit(digits):

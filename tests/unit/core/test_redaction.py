@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -11,9 +13,9 @@ from hypothesis import strategies as st
 
 from sureline.core.checks.paths import parse_path
 from sureline.core.redacted_text import mark, redacted_text
-from sureline.core.redaction import hidden, redacted, without
+from sureline.core.redaction import KEPT, hidden, redacted, without
 from sureline.core.redaction_forms import FORMS, card_numbers, ibans, mail_addresses
-from sureline.core.values.proposal import Proposal
+from sureline.core.values.proposal import Proposal, SourceText
 from sureline.core.values.redaction import RedactionPolicy
 
 RULES = RedactionPolicy(
@@ -36,6 +38,10 @@ def said(text: str, rules: RedactionPolicy = RULES) -> str:
         "4111 1111 1111 1111",
         "4111-1111-1111-1111",
         "4111.1111.1111.1111",
+        "4111  1111 \t 1111\n1111",
+        "4111/1111/1111/1111",
+        "4111_1111_1111_1111",
+        "4111 - 1111 - 1111 - 1111",
         "5555555555554444",
         "378282246310005",
         "3782 822463 10005",
@@ -58,7 +64,9 @@ def test_card_numbers_are_found_in_any_grouping(number: str) -> None:
         "1234567890123",
         "0000000000000000",
         "4111 1111 1111",
-        "4111  1111  1111  1111",
+        "4111, 1111, 1111, 1111",
+        "4111/1111/1111/11/11",
+        "2026/11/30 22/15/59",
         "41111111111111111111111111",
         "2026-11-30 22:15:59",
         "invoice 4711, total 1300.00 of 5",
@@ -74,6 +82,7 @@ def test_other_figures_are_no_card_numbers(text: str) -> None:
     [
         "DE89370400440532013000",
         "DE89 3704 0044 0532 0130 00",
+        "DE89  3704\t0044\n0532/0130_00",
         "de89 3704 0044 0532 0130 00",
         "GB82 WEST 1234 5698 7654 32",
         "FR14 2004 1010 0505 0001 3M02 606",
@@ -108,12 +117,34 @@ def test_what_looks_like_an_iban_is_none(text: str) -> None:
         ("Write to ada@example.com.", ["ada@example.com"]),
         ("<a.b+c@x-y.co.uk>, (d@e.org)", ["a.b+c@x-y.co.uk", "d@e.org"]),
         ("mailto:ada@example.com?x", ["ada@example.com?x"]),
-        ('"ada"@example.com', []),
+        ('to "ada"@example.com', ['"ada"@example.com']),
+        ('"ada b"@example.com', ['"ada b"@example.com']),
+        ('"hello" "ada"@example.com', ['"ada"@example.com']),
+        ('"a\\"b"@example.com', ['"a\\"b"@example.com']),
+        ("ada@[192.168.7.9]!", ["ada@[192.168.7.9]"]),
+        ("ada@[IPv6:2001:db8::1]", ["ada@[IPv6:2001:db8::1]"]),
+        ("ada@example\u3002com", ["ada@example\u3002com"]),
+        ("ada@example.com\u3002\u8bf7\u56de\u590d", ["ada@example.com"]),
         ("josé@exämple.com", ["josé@exämple.com"]),
         ("@home and 5 @ 3.50 EUR", []),
         ("user@localhost", []),
     ],
-    ids=["sentence", "several", "link", "quoted", "letters", "no address", "no domain"],
+    ids=[
+        "sentence",
+        "several",
+        "link",
+        "quoted",
+        "with a space",
+        "after a quotation",
+        "with a quote",
+        "address",
+        "address of version 6",
+        "ideographic dot",
+        "full stop",
+        "letters",
+        "no address",
+        "no domain",
+    ],
 )
 def test_mail_addresses(text: str, addresses: list[str]) -> None:
     """What has an @ between a name and a domain with a dot."""
@@ -130,12 +161,105 @@ def test_mail_addresses(text: str, addresses: list[str]) -> None:
         "ada＠example．com",
         "a\u200cd\u200da@example.com",
         "ＤＥ８９370400440532013000",
+        "4111\ufe0f1111\ufe001111\ufe0e1111",
+        "ada\U000e0100@example\U000e01ef.com",
+        "ada\u034f@example.com",
+        "41\u115f11\u1160111\u3164111\uffa0111111",
+        "a\x00da@exam\x7fple.com",
+        "4\u2460\u2460\u2460 1111 1111 1111",
+        "ada\\u0040example\\u002ecom",
+        "ada\\\\u0040example.com",
+        "ada\\x40example.com",
+        "ada%40example%2Ecom",
+        "ada%2540example.com",
+        "ada&#64;example&#46;com",
+        "ada&#x40;example.com",
+        "ada&commat;example&period;com",
+        "%34%31%31%31&nbsp;1111&#32;1111\\u00201111",
     ],
-    ids=["full width", "Arabic", "spaces and dashes", "invisible", "wide @", "joiners", "IBAN"],
+    ids=[
+        "full width",
+        "Arabic",
+        "spaces and dashes",
+        "invisible",
+        "wide @",
+        "joiners",
+        "IBAN",
+        "variation selector",
+        "supplement",
+        "grapheme joiner",
+        "fillers",
+        "control",
+        "enclosed",
+        "JSON",
+        "JSON twice",
+        "script",
+        "link",
+        "link twice",
+        "HTML",
+        "HTML in hex",
+        "HTML by name",
+        "all digits",
+    ],
 )
 def test_how_it_is_written_makes_no_difference(text: str) -> None:
     """What a reader sees as the form is replaced as a whole, and the rest is untouched."""
     assert said(f"é {text} ü") in {f"é {mark(name)} ü" for name in FORMS}
+
+
+@pytest.mark.parametrize("text", ["50%41 &amp; more", "\\u0041 %zz &#64 &unknown;", "\\x4"])
+def test_an_escape_without_a_form_stays_as_it_is_written(text: str) -> None:
+    """Escapes are undone to look, and never in what is kept."""
+    assert said(text) == text
+    assert said(f"{text} ada@example.com") == f"{text} {mark('email')}"
+
+
+NUMBER = 4111111111111111
+CARRIERS: dict[str, list[Any]] = {
+    "task": [str(NUMBER)],
+    "output": [{"x": NUMBER}, {"x": [float(NUMBER)]}, {str(NUMBER): 1}],
+    "source": [(SourceText(ref=str(NUMBER), text="t"),), (SourceText(ref="r", text=str(NUMBER)),)],
+    "self_report": [NUMBER, float(NUMBER), -NUMBER, [NUMBER], str(NUMBER)],
+    "reasoning": [str(NUMBER)],
+    "evidence": [(NUMBER,), ({"x": float(NUMBER)},)],
+    "alternatives": [({"x": NUMBER},)],
+    "generations": [({"x": NUMBER},)],
+    "logprobs": [(-0.1, -float(NUMBER)), (float(NUMBER),), (NUMBER,)],
+    "metadata": [{"x": NUMBER}, {"x": float(NUMBER)}, {str(NUMBER): [{"y": NUMBER}]}],
+}
+"""Every field that is no id, name or setting, with the number wherever one can stand in it."""
+
+
+def test_every_field_is_redacted_or_known_to_stay() -> None:
+    """A field that is new must be put on one of the two lists."""
+    assert {one.name for one in fields(Proposal)} == CARRIERS.keys() | KEPT
+    assert not CARRIERS.keys() & KEPT
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in CARRIERS.items() for value in values],
+)
+def test_a_number_is_found_in_every_field(name: str, value: Any) -> None:
+    """As a text, as a whole number and as a float, in values and keys."""
+    given_ = Proposal(**{"slice_key": "s", "task": "t", "output": {}, name: value})
+    shown = redacted(given_, RULES, structured=True)
+    assert sum(shown.counts.values()) == repr(value).count("411111111111111")
+    assert "41111" not in repr(shown.proposal)
+
+
+def test_nineteen_digits_are_found_in_a_float() -> None:
+    """However a float is printed."""
+    given_ = Proposal(slice_key="s", task="t", output={}, metadata={"x": 6.304e18})
+    assert redacted(given_, RULES, structured=True).counts == {"card_number": 1}
+
+
+@pytest.mark.parametrize("value", [0.4111111111111111, 1.0, 0.0, math.inf, True, None])
+def test_a_figure_stays_a_figure(value: Any) -> None:
+    """A share or the logarithm of one is not taken for a number of a card by its digits."""
+    logprobs = (-0.4111111111111111, -math.inf, -999.5)
+    given_ = Proposal(slice_key="s", task="t", output={}, self_report=value, logprobs=logprobs)
+    assert redacted(given_, RULES, structured=True).proposal == given_
 
 
 def test_what_overlaps_is_replaced_as_a_whole() -> None:
