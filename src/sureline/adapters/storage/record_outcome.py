@@ -189,5 +189,6 @@ def _insert(transaction: Transaction, outcome: Outcome) -> int:
     digest = payload_digest(salt, comment, edited)
     head = transaction.chain("outcome", fields, payload_digest=digest)
     stream = transaction.stream_of("outcome")
-    transaction.run(INSERT_PAYLOAD, (stream, head.seq, outcome.workspace, salt, comment, edited))
+    row = (stream, head.seq, outcome.workspace, salt, comment, edited)
+    transaction.insert(INSERT_PAYLOAD, [row])
     return head.seq

@@ -94,7 +94,7 @@ class MarkRestored:
             ),
         )
         now = to_micros(self.at)
-        transaction.run_many(_CONSUME, [(workspace, name, now) for workspace, name in usable])
+        transaction.insert(_CONSUME, [(workspace, name, now) for workspace, name in usable])
         for workspace in sorted({str(row[0]) for row in transaction.all(_WORKSPACES)}):
             self._stop(transaction, workspace)
         return len(usable)

@@ -38,4 +38,4 @@ _PUT = insertion(subjects)
 
 def put_subjects(transaction: Transaction, rows: Iterable[tuple[str, int, str, bytes]]) -> None:
     """Write rows of the table."""
-    transaction.run_many(_PUT, list(rows))
+    transaction.insert(_PUT, list(rows))

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.tables import CHAINED, heads
 from sureline.core.chain import ZERO, FieldValue, Head, canonical_fields, row_hash
+from sureline.errors import StoreCorrupt
 
 COMMON_STREAM = "common"
 """The stream of all ledger rows but decisions, and of those on SQLite too."""
@@ -103,6 +104,24 @@ class Transaction:
         if rows:
             self._driver.executemany(statement, rows)
 
+    def insert(self, statement: Statement, rows: Sequence[Row]) -> None:
+        """Insert rows, every one of them. Raises StoreCorrupt if the database keeps fewer.
+
+        A trigger or a rule can swallow rows without an error; whoever turned a switch must know.
+        """
+        if not rows:
+            return
+        kept = (
+            self._driver.execute(statement, rows[0])
+            if len(rows) == 1
+            else self._driver.executemany(statement, rows)
+        ).rowcount
+        if kept != len(rows):
+            raise StoreCorrupt(
+                f"the database kept {kept} of {len(rows)} rows without an error, so nothing was "
+                f"written: a trigger or a rule in it is not sureline's (`sureline ledger verify`)"
+            )
+
     def link(
         self,
         kind: str,
@@ -135,13 +154,13 @@ class Transaction:
     ) -> Head:
         """Link one row of a ledger table and insert it."""
         head, row = self._linked(kind, fields, body, payload_digest)
-        self.run(_INSERT[kind], row)
+        self.insert(_INSERT[kind], [row])
         return head
 
     def chain_many(self, kind: str, rows: Sequence[Mapping[str, FieldValue]]) -> list[Head]:
         """Link rows without body and payload, in this order, and insert them together."""
         linked = [self._linked(kind, fields, b"", None) for fields in rows]
-        self.run_many(_INSERT[kind], [row for _, row in linked])
+        self.insert(_INSERT[kind], [row for _, row in linked])
         return [head for head, _ in linked]
 
     def _linked(
@@ -166,4 +185,4 @@ class Transaction:
         """Write the heads down; the last thing before the commit."""
         for stream in sorted(self._moved):
             head = self._heads[stream]
-            self.run(_SET_HEAD, (stream, head.seq, head.hash))
+            self.insert(_SET_HEAD, [(stream, head.seq, head.hash)])
