@@ -17,7 +17,10 @@ import pytest
 import typer
 import yaml
 
+from sureline.adapters.jobs.worker import WorkerSettings, WorkerThread
+from sureline.application.outbox.courier import ENDING_SECONDS, SEND_SECONDS
 from sureline.cli.app import app
+from sureline.web.server import STOP_SECONDS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -237,6 +240,27 @@ def test_units_differ_in_what_they_run() -> None:
     texts = [one.read_text("utf-8").splitlines() for one in UNITS]
     different = {a.split("=")[0] for a, b in zip(*texts, strict=True) if a != b}
     assert {one for one in different if not one.startswith("#")} == {"Description", "ExecStart"}
+
+
+def _unused() -> Any:
+    raise AssertionError("nothing is begun")
+
+
+def test_nothing_is_killed_while_it_finishes() -> None:
+    """Whoever stops us waits longer than requests, and then jobs and deliveries, may take."""
+    working = WorkerThread("", _unused, settings=WorkerSettings(), check=_unused).stop_seconds
+    longest = 2 * STOP_SECONDS + working
+    assert working > SEND_SECONDS + ENDING_SECONDS
+    for name in OF_OURS:
+        assert int(COMPOSE["services"][name]["stop_grace_period"].removesuffix("s")) > longest
+    for unit in UNITS:
+        (found,) = re.findall(r"(?m)^TimeoutStopSec=(\d+)$", unit.read_text("utf-8"))
+        assert int(found) > longest, unit
+    for manifest in MANIFESTS:
+        for pod in pods(manifest.values[0]) if manifest.values[0]["kind"] == "Deployment" else ():
+            words = pod["containers"][0].get("lifecycle", {}).get("preStop", {}).get("exec", {})
+            before = int(words["command"][-1]) if words else 0
+            assert pod["terminationGracePeriodSeconds"] > before + longest
 
 
 def test_the_image_is_of_a_wheel_and_not_of_root() -> None:

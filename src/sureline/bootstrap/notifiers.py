@@ -44,7 +44,8 @@ def courier_of(services: Services) -> Courier:
 
 def delivery_thread(services: Services) -> DeliveryThread:
     """Return the thread that delivers the outbox; enter it to start."""
-    return DeliveryThread(courier_of(services).serve)
+    courier = courier_of(services)
+    return DeliveryThread(courier.serve, ending=courier.ending_seconds)
 
 
 def _open(channel: Channel, told: Notifications, services: Services) -> Notifier:

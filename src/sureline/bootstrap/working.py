@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sureline.adapters.jobs.thread import JobThread
+from sureline.adapters.repeating import RepeatingThread
 from sureline.application.ports.jobs import JobState
 from sureline.bootstrap.notifiers import courier_of, delivery_thread
 from sureline.bootstrap.services import Services
@@ -36,22 +37,34 @@ def working(
     Deadlines are looked after in any case. With neither jobs nor delivery no worker is started:
     others do it then. Raises StoreError where the job server's tables are another version's.
     """
-    store, clock = services.store, services.clock
-    with ExitStack() as threads:
-        threads.enter_context(verify_thread(store, clock, services.workspace))
-        if services.store.on_postgres and (jobs or deliver):
-            from sureline.adapters.jobs.worker import WorkerSettings
+    threads = [
+        verify_thread(services.store, services.clock, services.workspace),
+        *_threads(services, jobs=jobs, deliver=deliver, concurrency=concurrency),
+    ]
+    with ExitStack() as entered:
+        for thread in threads:
+            entered.enter_context(thread)
+        try:
+            yield
+        finally:
+            for thread in threads:
+                thread.stop()
 
-            settings = WorkerSettings(concurrency=concurrency)
-            worker = worker_thread(services, jobs=jobs, deliver=deliver, settings=settings)
-            threads.enter_context(worker)
-        else:
-            threads.enter_context(sweep_thread(services))
-            if jobs:
-                threads.enter_context(JobThread(services.jobs))
-            if deliver:
-                threads.enter_context(delivery_thread(services))
-        yield
+
+def _threads(
+    services: Services, *, jobs: bool, deliver: bool, concurrency: int
+) -> Iterator[RepeatingThread]:
+    if services.store.on_postgres and (jobs or deliver):
+        from sureline.adapters.jobs.worker import WorkerSettings
+
+        settings = WorkerSettings(concurrency=concurrency)
+        yield worker_thread(services, jobs=jobs, deliver=deliver, settings=settings)
+        return
+    yield sweep_thread(services)
+    if jobs:
+        yield JobThread(services.jobs)
+    if deliver:
+        yield delivery_thread(services)
 
 
 def worker_thread(
@@ -79,8 +92,7 @@ def chores_of(services: Services, *, jobs: bool, deliver: bool) -> Chores:
 
     async def tell(owner: str) -> None:
         courier.owner = owner
-        if not courier.ending:
-            await courier.begin(sending)
+        await courier.begin(sending)
 
     def run_job(owner: str, name: str) -> Coroutine[Any, Any, JobState | None]:
         return services.jobs_as(owner).run_if_due(name)
@@ -89,8 +101,8 @@ def chores_of(services: Services, *, jobs: bool, deliver: bool) -> Chores:
         await services.store.jobs.release_dead(seconds)
         await services.store.outbox.release_dead(seconds)
 
-    async def end() -> None:
-        await courier.end(sending)
+    async def end(seconds: float) -> None:
+        await courier.end(sending, seconds)
 
     return Chores(
         workspace=services.workspace,

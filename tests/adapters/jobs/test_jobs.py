@@ -5,7 +5,9 @@ The same holds on a file, on PostgreSQL, and where the job server's workers run 
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -210,6 +212,23 @@ def test_a_store_that_is_busy_does_not_end_the_thread(caplog: pytest.LogCaptureF
 
 def test_the_thread_looks_at_once_and_ends_when_told(place: Place) -> None:
     """A server that starts does what was missed, and leaving it stops the thread."""
-    with JobThread(place.embedded("a"), tick=3600):
-        pass
+    begun = threading.Event()
+
+    async def work() -> str:
+        begun.set()
+        return await place.chore()
+
+    with JobThread(place.embedded("a", work=work), tick=3600):
+        assert begun.wait(20)
+    assert place.chore.runs == 1
+
+
+async def test_a_thread_that_is_to_stop_begins_nothing(place: Place) -> None:
+    """What is due then is left to whoever comes next."""
+    jobs = place.embedded("a")
+    thread = JobThread(jobs, tick=3600)
+    thread.stop()
+    await asyncio.to_thread(thread.look)
+    assert place.chore.runs == 0
+    await jobs.run_due()
     assert place.chore.runs == 1

@@ -13,7 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import procrastinate
@@ -35,6 +35,35 @@ EVERY_HALF_MINUTE = "* * * * * */30"
 Work = Callable[[], Coroutine[Any, Any, T]]
 
 
+@dataclass(slots=True, kw_only=True)
+class UnderWay:
+    """What a worker is doing; once it is stopping, nothing more begins.
+
+    The job server's own way to stop ends the worker's heart first, and others would take over what
+    is still under way.
+    """
+
+    stopping: bool = False
+    running: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def do(self, what: str, work: Work[T]) -> T | None:
+        """Do it, unless it is time to stop; an error is told without quoting data."""
+        task = asyncio.current_task()
+        if self.stopping or task is None:
+            return None
+        self.running.add(task)
+        try:
+            return await _guarded(what, work)
+        finally:
+            self.running.discard(task)
+
+    async def end(self, seconds: float) -> None:
+        """Begin nothing more, and wait so long for what is under way."""
+        self.stopping = True
+        if self.running:
+            await asyncio.wait(set(self.running), timeout=seconds)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chores:
     """What there is to do for one workspace; None: others do it.
@@ -49,8 +78,13 @@ class Chores:
     run_job: Callable[[str, str], Coroutine[Any, Any, JobState | None]] | None
     job_names: Sequence[str]
     release: Callable[[float], Coroutine[Any, Any, None]]
-    end: Work[None]
-    """Ends what `deliver` has begun."""
+    end: Callable[[float], Coroutine[Any, Any, None]]
+    """Ends what `deliver` has begun, within so many seconds."""
+    under_way: UnderWay = field(default_factory=UnderWay)
+
+    async def stop(self, seconds: float) -> None:
+        """Begin nothing more; let what is under way end within so long."""
+        await asyncio.gather(self.under_way.end(seconds), self.end(seconds))
 
     def queues(self) -> list[str]:
         """Return the queues that hold it."""
@@ -62,33 +96,33 @@ class Chores:
 def register(app: procrastinate.App, chores: Chores, *, stalled: float) -> None:
     """Tell the job server's client what there is to do, and when; `stalled` is in seconds."""
     if chores.sweep is not None:
-        _register_sweep(app, chores.workspace, chores.sweep)
+        _register_sweep(app, chores, chores.sweep)
     if chores.deliver is not None:
-        _register_deliver(app, chores.workspace, chores.deliver)
+        _register_deliver(app, chores, chores.deliver)
     if chores.run_job is not None:
         _register_jobs(app, chores, chores.run_job)
     _register_rescue(app, chores, stalled)
 
 
-def _register_sweep(app: procrastinate.App, workspace: str, work: Work[object]) -> None:
-    queue = queue_of(SWEEP, workspace)
+def _register_sweep(app: procrastinate.App, chores: Chores, work: Work[object]) -> None:
+    queue = queue_of(SWEEP, chores.workspace)
 
     # One at a time: the lock lets the next one start only when it has ended.
     @app.periodic(cron=EVERY_SECOND, periodic_id=queue)
     @app.task(name=SWEEP, queue=queue, queueing_lock=queue, lock=queue)
     async def sweep(timestamp: int = 0) -> None:  # noqa: ARG001 - given by the server
-        await _guarded("queue", lambda: beside(work))
+        await chores.under_way.do("queue", lambda: beside(work))
 
 
 def _register_deliver(
-    app: procrastinate.App, workspace: str, work: Callable[[str], Coroutine[Any, Any, None]]
+    app: procrastinate.App, chores: Chores, work: Callable[[str], Coroutine[Any, Any, None]]
 ) -> None:
-    queue = queue_of(DELIVER, workspace)
+    queue = queue_of(DELIVER, chores.workspace)
 
     @app.periodic(cron=EVERY_TWO_SECONDS, periodic_id=queue)
     @app.task(name=DELIVER, queue=queue, queueing_lock=queue, pass_context=True)
     async def deliver(context: JobContext, timestamp: int = 0) -> None:  # noqa: ARG001
-        await _guarded("outbox", lambda: work(_owner(context)))
+        await chores.under_way.do("outbox", lambda: work(_owner(context)))
 
 
 def _register_jobs(
@@ -100,7 +134,9 @@ def _register_jobs(
 
     @app.task(name=JOB, queue=queue, pass_context=True)
     async def job(context: JobContext, timestamp: int = 0, name: str = "") -> None:  # noqa: ARG001
-        state = await _guarded("jobs", lambda: beside(lambda: run_job(_owner(context), name)))
+        state = await chores.under_way.do(
+            "jobs", lambda: beside(lambda: run_job(_owner(context), name))
+        )
         if state is not None and state.failures:
             logger.warning("the job %s failed: %s", state.name, state.message)
 

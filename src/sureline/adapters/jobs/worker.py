@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 _CONNECTIONS = 4
 _LOOK_SECONDS = 0.1
 _SIGNING_OFF = 10.0
+_CUT_OFF = 5.0
+"""How long what is under way may take to end where the database is gone, or time is up."""
 _AWAY = "the database cannot be reached"
 
 
@@ -95,7 +97,9 @@ class WorkerThread(RepeatingThread):
                 while not self._stopping.is_set() and not working.done():
                     await asyncio.wait({working}, timeout=_LOOK_SECONDS)
             finally:
-                await chores.end()  # before the worker signs off: until then what it holds is its
+                # Before the worker signs off, with its heart beating: what it holds is its.
+                is_told = self._stopping.is_set()
+                await chores.stop(self._settings.patience if is_told else _CUT_OFF)
             await _stopped(working)
 
     async def _run(self, app: procrastinate.App, chores: Chores) -> None:
@@ -104,7 +108,7 @@ class WorkerThread(RepeatingThread):
             queues=chores.queues(),
             concurrency=settings.concurrency,
             fetch_job_polling_interval=settings.heartbeat,
-            shutdown_graceful_timeout=settings.patience,
+            shutdown_graceful_timeout=_CUT_OFF,
             update_heartbeat_interval=settings.heartbeat,
             stalled_worker_timeout=settings.stalled,
             delete_jobs="always",

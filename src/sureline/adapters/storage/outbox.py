@@ -77,6 +77,14 @@ class SqlOutbox:
 
         return await self._database.write(write)
 
+    async def give_back(self, workspace: str, taken: Sequence[Delivery], *, now: datetime) -> None:
+        """Undo that they were taken, unless another has taken them since."""
+        at = to_micros(now)
+        changes = [(at, workspace, one.id, one.tries) for one in taken]
+        await self._database.write(
+            lambda transaction: transaction.run_many(queries.GIVE_BACK, changes)
+        )
+
     async def finish(
         self,
         workspace: str,

@@ -74,6 +74,17 @@ HOLD = compiled(
     )
     .where(_IN, deliveries.c.id == bindparam("id_"))
 )
+GIVE_BACK = compiled(
+    update(deliveries)
+    .values(
+        due_at=bindparam("now_"),
+        tries=deliveries.c.tries - literal_column("1"),
+        held_by=literal_column("NULL"),
+    )
+    .where(
+        _IN, deliveries.c.id == bindparam("id_"), _WAITS, deliveries.c.tries == bindparam("tries_")
+    )
+)
 USED = compiled(
     select(channels.c.used_until).where(
         channels.c.workspace == bindparam("workspace"), channels.c.name == bindparam("name")

@@ -30,8 +30,8 @@ MARGIN = timedelta(seconds=30)
 KEPT = timedelta(days=30)
 """How long it is remembered what was delivered."""
 TICK_SECONDS = 1.0
-ENDING_SECONDS = 5.0
-"""How long what is under way may take to end once it is time to stop."""
+ENDING_SECONDS = 3.0
+"""How long writing down how a sending went may take, once it is time to stop."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,8 +53,9 @@ class Courier:
     send_seconds: float = SEND_SECONDS
     owner: str | None = None
     """The worker that does it; what it holds is due at once when it is found dead."""
+    stopping: Callable[[], bool] = lambda: False
     ending: bool = False
-    """No more is taken; what was taken is sent."""
+    """No more is begun; what is under way is ended."""
     _pruned: datetime | None = field(default=None, init=False)
 
     async def round(self) -> None:
@@ -68,14 +69,24 @@ class Courier:
 
         Raises StoreError; what was under way is due again later.
         """
-        self.ending = False
+        self.ending, self.stopping = False, stopping
         sending: dict[str, asyncio.Task[None]] = {}
         try:
-            while not stopping():
+            while not self.is_over:
                 await self.begin(sending)
                 await asyncio.sleep(TICK_SECONDS)
         finally:
-            await self.end(sending)
+            await self.end(sending, self.ending_seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing more may begin."""
+        return self.ending or self.stopping()
+
+    @property
+    def ending_seconds(self) -> float:
+        """Return how long ending takes at most: a sending that has just begun has its full time."""
+        return self.send_seconds + ENDING_SECONDS
 
     async def begin(self, sending: dict[str, asyncio.Task[None]]) -> None:
         """Give new notices to their channels and begin with every idle one that has work.
@@ -100,11 +111,11 @@ class Courier:
             await self.store.prune(self.workspace, now - KEPT)
             self._pruned = now
 
-    async def end(self, sending: dict[str, asyncio.Task[None]]) -> None:
-        """Take no more, wait a moment for what is under way, and leave the rest to a later try."""
+    async def end(self, sending: dict[str, asyncio.Task[None]], seconds: float) -> None:
+        """Begin nothing, let what is under way end within so long, and cut off what does not."""
         self.ending = True
         if sending:
-            await asyncio.wait(sending.values(), timeout=ENDING_SECONDS)
+            await asyncio.wait(sending.values(), timeout=seconds)
         for task in sending.values():
             task.cancel()
         await asyncio.gather(*sending.values(), return_exceptions=True)
@@ -121,13 +132,16 @@ class Courier:
         most = MOST_GATHERED if gathers else MOST_CALLBACKS
         gap = timedelta(minutes=1) / channel.per_minute
         pace = Pace(gap=gap, burst=1 if gathers else channel.per_minute)
-        while not self.ending:
+        while not self.is_over:
             now = self.clock.now()
             until = now + timedelta(seconds=self.send_seconds) + MARGIN
             how = Claiming(
                 now=now, until=until, pace=pace, most=most, together=gathers, owner=self.owner
             )
             taken = await self.store.claim(self.workspace, channel.name, how)
+            if taken and self.is_over:  # told to stop meanwhile: whoever is there does it now
+                await self.store.give_back(self.workspace, taken, now=now)
+                return
             if not taken:
                 return
             parcels = [taken] if gathers else [[one] for one in taken]

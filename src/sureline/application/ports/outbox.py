@@ -75,6 +75,9 @@ class OutboxStore(Protocol):
         Whoever dies holding them loses nothing: they are due again later.
         """
 
+    async def give_back(self, workspace: str, taken: Sequence[Delivery], *, now: datetime) -> None:
+        """Let deliveries that were taken and not begun be due at once; it was no try."""
+
     async def finish(
         self,
         workspace: str,
