@@ -188,8 +188,16 @@ class StoreFull(StoreError):
     """The disk or the store is full; what was to be written now is not stored."""
 
 
-class StoreTooNew(StoreError):
+class OtherSchema(StoreError):
+    """The store's tables are those of another version; nothing is read or written."""
+
+
+class StoreTooNew(OtherSchema):
     """The store was written by a newer sureline."""
+
+
+class StoreTooOld(OtherSchema):
+    """The store has the tables of an older sureline; `sureline store upgrade` brings new ones."""
 
 
 class DeliveryFailed(SurelineError):

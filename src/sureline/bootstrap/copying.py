@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sureline.adapters.storage.copy_store import CopyReport as CopyReport
 from sureline.adapters.storage.copy_store import Progress, copy_store
-from sureline.adapters.storage.revisions import stored_revision
-from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.store import Store, file_of, open_store
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.errors import InvalidInput
 
 
@@ -31,23 +31,32 @@ async def copy_between(source_url: str, target_url: str, *, progress: Progress) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeReport:
-    """What a store is called, and the revisions of its tables before and after."""
+    """What a store is called, and the revisions of its tables before and after.
+
+    `before` is None where this made the tables. What another did meanwhile is no difference here.
+    """
 
     store: str
     before: str | None
-    after: str | None
+    after: str
 
 
 def upgrade_store(url: str) -> UpgradeReport:
-    """Bring a store to this version's tables, and tell what that changed. Raises StoreError."""
-    before = stored_revision(url)
-    store = open_store(url, create=False)
+    """Bring a store to this version's tables, and tell what that changed.
+
+    An empty database, or an empty file, gets all of them; a file that is not there is not made.
+    Raises StoreError.
+    """
+    file = file_of(url)
+    store = open_store(url, create=file is None or file.exists(), upgrade=True)
     try:
         if store.on_postgres:
             _upgrade_job_tables(store)
     finally:
         store.close()
-    return UpgradeReport(store=store.database.where, before=before, after=stored_revision(url))
+    done = store.database.prepared
+    before = done.before if done.migrated else SCHEMA_REVISION
+    return UpgradeReport(store=store.database.where, before=before, after=SCHEMA_REVISION)
 
 
 def _upgrade_job_tables(store: Store) -> None:

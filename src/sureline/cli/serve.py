@@ -21,7 +21,7 @@ from sureline.bootstrap import (
 from sureline.cli.log_options import LogFormatOption, LogLevelOption
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, say
-from sureline.cli.session import warn_if_forgetful
+from sureline.cli.session import note_upgrade, warn_if_forgetful
 from sureline.config import company_sign_in
 from sureline.errors import InvalidInput
 from sureline.web.log_format import LogFormat, LogLevel
@@ -65,6 +65,7 @@ def serve(
     settings = ServerSettings(company=company)
     services = open_services(store, workspace=workspace, plugins=environment_plugins())
     warn_if_forgetful(services)
+    note_upgrade(services)
     try:
         asyncio.run(services.prepare(policy))
         is_first_start = asyncio.run(_has_no_key(services))
@@ -74,8 +75,9 @@ def serve(
                 f"`sureline keys create --name you --role admin`, or leave --host {host} out"
             )
         with listen(host, port) as listener:
-            if is_first_start:  # only now: a key that nobody gets to see would lock everyone out
-                say(asyncio.run(_first_key(services)))
+            # Only now: a key that nobody gets to see would lock everyone out.
+            if is_first_start and (secret := asyncio.run(_first_key(services))) is not None:
+                say(secret)
                 note("this is the first admin key; it is shown this once: keep it now")
             if company is not None:
                 note(asyncio.run(company_note(services, company)))
@@ -111,16 +113,12 @@ async def company_note(services: Services, company: CompanySignIn) -> str:
     )
 
 
-async def _first_key(services: Services) -> str:
-    """Make an admin key and return its secret."""
-    _, secret = await services.keys.create(
-        name="first admin",
-        role=Role.ADMIN,
-        workspace=services.workspace,
-        slices=(),
-        at=services.clock.now(),
+async def _first_key(services: Services) -> str | None:
+    """Make an admin key and return its secret; None where another server was first."""
+    made = await services.keys.create_first(
+        name="first admin", role=Role.ADMIN, workspace=services.workspace, at=services.clock.now()
     )
-    return secret
+    return None if made is None else made[1]
 
 
 def is_loopback(host: str) -> bool:

@@ -42,18 +42,30 @@ def warn_if_forgetful(services: Services) -> None:
         )
 
 
+def note_upgrade(services: Services) -> None:
+    """Say it when opening the store brought older tables to this version's."""
+    database = services.store.database
+    if database.prepared.migrated and database.prepared.before is not None:
+        note(
+            f"{database.where} had schema {database.prepared.before}: upgraded to this version's; "
+            f"an older sureline can no longer use it"
+        )
+
+
 @contextmanager
 def session(
     store: str | None, workspace: str, *, create: bool = True, plugins: Plugins | None = None
 ) -> Iterator[Session]:
     """Open the store and let go of it, whatever happens.
 
-    Without `create` the store must be there, but may be one that can only be read.
+    Without `create` the store must be there and have this version's tables, but may be one that
+    can only be read.
     """
     services = open_services(
         store, workspace=workspace, create=create, to_write=create, plugins=plugins
     )
     warn_if_forgetful(services)
+    note_upgrade(services)
     try:
         with _interruptible(), asyncio.Runner() as runner:
             yield Session(services, runner)

@@ -10,8 +10,10 @@ import typer
 
 from sureline.bootstrap.copying import CopyReport, copy_between, upgrade_store
 from sureline.cli.backup import backup, restored, try_backup
-from sureline.cli.options import JsonOption
+from sureline.cli.options import JsonOption, StoreOption
 from sureline.cli.output import print_json, print_table, progress, say
+from sureline.config import store_url
+from sureline.errors import InvalidInput
 
 store_app = typer.Typer(
     help="Back a store up, try backups, copy it to another, upgrade it.",
@@ -54,12 +56,25 @@ def _show(found: CopyReport) -> None:
 
 
 @store_app.command("upgrade")
-def upgrade(store: StoreArgument, as_json: JsonOption = False) -> None:
-    """Bring a store to this version's tables now, before the processes that use it start."""
-    found = upgrade_store(store)
+def upgrade(
+    address: Annotated[
+        str | None, typer.Argument(metavar="[STORE]", help="The store; or give --store.")
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a store to this version's tables now, before the processes that use it start.
+
+    In an empty database it makes them. Several at once do it once.
+    """
+    if address is not None and store is not None and address != store:
+        raise InvalidInput("expected one store, as an argument or by --store", field="store")
+    found = upgrade_store(address or store or store_url())
     upgraded = found.before != found.after
     if as_json:
         print_json({**asdict(found), "upgraded": upgraded})
+    elif found.before is None:
+        say(f"{found.store} has this version's tables: made a new store, schema {found.after}")
     elif upgraded:
         said = f"upgraded from schema {found.before} to {found.after}"
         say(f"{found.store} has this version's tables: {said}")

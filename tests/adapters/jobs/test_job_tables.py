@@ -8,6 +8,7 @@ import pytest
 
 from sureline.adapters.storage import job_tables
 from sureline.adapters.storage.postgres_driver import Connection, connect
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.errors import StoreError, StoreTooNew
 
 
@@ -48,12 +49,10 @@ def test_a_store_of_a_later_sureline_is_told_of(connection: Connection) -> None:
     before = connection.execute("UPDATE alembic_version SET version_num = '9999'")
     assert before.rowcount == 1
     try:
-        with pytest.raises(StoreTooNew, match="the schema is 9999"):
+        with pytest.raises(StoreTooNew, match="has schema 9999"):
             job_tables.check(connection, "here")
     finally:
-        connection.execute(
-            "UPDATE alembic_version SET version_num = %s", (job_tables.SCHEMA_REVISION,)
-        )
+        connection.execute("UPDATE alembic_version SET version_num = %s", (SCHEMA_REVISION,))
 
 
 def test_older_tables_are_brought_up(connection: Connection) -> None:

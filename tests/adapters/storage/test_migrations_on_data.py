@@ -15,13 +15,13 @@ from sqlalchemy.engine import Engine
 
 from sureline.adapters.storage import postgres_schema, schema
 from sureline.adapters.storage.migrating import migrate
-from sureline.adapters.storage.revisions import stored_revision
 from sureline.adapters.storage.store import Store, open_store
 from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.bootstrap.copying import upgrade_store
-from sureline.errors import StoreTooNew
+from sureline.bootstrap.copying import UpgradeReport, upgrade_store
+from sureline.errors import StoreTooNew, StoreTooOld
 from tests.adapters.storage.older_stores import DECISIONS, REVISIONS, connected, older_store
 from tests.adapters.storage.samples import MEASUREMENT, record
+from tests.adapters.storage.stored_revisions import stored_revision
 from tests.postgres import Postgres
 
 
@@ -102,28 +102,57 @@ async def test_of_two_at_once_one_migrates_and_the_other_waits(
         assert second_came.wait(10)
         migrate(connection)
 
-    opened: list[Store] = []
+    done: list[UpgradeReport] = []
 
     def second() -> None:
         assert at_work.wait(10)
         second_came.set()
-        opened.append(open_store(empty_url))
+        done.append(upgrade_store(empty_url))
 
     for module in (schema, postgres_schema):
         monkeypatch.setattr(module, "migrate", slowly)
     other = threading.Thread(target=second)
     other.start()
-    opened.append(open_store(empty_url))
+    first = upgrade_store(empty_url)
     other.join()
     assert migrations == [revision]
-    for store in opened:
-        await assert_the_same(source, store)
-        store.close()
+    assert [first.before, done[0].before] == [revision, SCHEMA_REVISION], "one says so"
+    store = open_store(empty_url)
+    await assert_the_same(source, store)
+    store.close()
     source.close()
 
 
+def test_upgrading_makes_the_tables_in_an_empty_database(
+    empty_url: str,
+) -> None:
+    """That is how the first start of all begins; a second upgrade finds nothing to do."""
+    if empty_url.startswith("sqlite"):
+        Path(empty_url.removeprefix("sqlite:///")).touch()
+    assert [upgrade_store(empty_url).before for _ in range(2)] == [None, SCHEMA_REVISION]
+    assert stored_revision(empty_url) == SCHEMA_REVISION
+
+
+@pytest.mark.parametrize("to_write", [False, True], ids=["to read", "to write"])
+async def test_older_tables_are_upgraded_only_where_that_is_wanted(
+    empty_url: str, to_write: bool
+) -> None:
+    """One who opens a database, or only reads a file, changes no tables and says what to do."""
+    (await older_store(empty_url, "0003")).close()
+    if to_write and empty_url.startswith("sqlite"):
+        store = open_store(empty_url)
+        assert (store.database.prepared.migrated, store.database.prepared.before) == (True, "0003")
+        store.close()
+        return
+    needs = f"has schema 0003, this sureline needs {SCHEMA_REVISION}: run `sureline store upgrade`"
+    with pytest.raises(StoreTooOld, match=needs) as found:
+        open_store(empty_url, create=to_write, to_write=to_write)
+    assert found.value.exit_code == 3
+    assert stored_revision(empty_url) == "0003"
+
+
 def die_at(statement: int, url: str) -> int:
-    """Open the store in a child that is killed before its so-manieth statement; return its end."""
+    """Upgrade the store in a child that is killed before a statement; return its end."""
     child = os.fork()
     if child == 0:
         left = [statement]
@@ -135,7 +164,7 @@ def die_at(statement: int, url: str) -> int:
 
         event.listen(Engine, "before_cursor_execute", count)
         try:
-            open_store(url)
+            upgrade_store(url)
         finally:
             os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -152,6 +181,7 @@ async def test_a_kill_in_the_middle_leaves_the_old_schema(empty_url: str, statem
     assert stored_revision(empty_url) == "0001"
     with connected(empty_url) as connection:
         assert contents(connection) == before
+    upgrade_store(empty_url)
     store = open_store(empty_url)
     await assert_the_same(source, store)
     store.close()

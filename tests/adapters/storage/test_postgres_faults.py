@@ -15,6 +15,7 @@ from sureline.adapters.storage import postgres_database, postgres_schema
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.errors import (
     InvalidInput,
     StoreBusy,
@@ -22,6 +23,7 @@ from sureline.errors import (
     StoreError,
     StoreReadOnly,
     StoreTooNew,
+    StoreTooOld,
     StoreUnavailable,
 )
 from tests.adapters.storage.samples import outcome, record, switch
@@ -130,6 +132,56 @@ def test_a_newer_schema_is_refused(url: str) -> None:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(StoreTooNew, match="install the newer sureline"):
         open_store(url)
+
+
+def _of_schema(url: str, revision: str) -> None:
+    """Change the revision as another version's upgrade would."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+
+
+@pytest.mark.parametrize(
+    ("revision", "error"),
+    [("0099", StoreTooNew), ("0003", StoreTooOld)],
+    ids=["upgraded", "an older backup"],
+)
+async def test_an_open_store_does_not_go_on_with_other_tables(
+    postgres: Postgres, url: str, store: Store, revision: str, error: type[StoreError]
+) -> None:
+    """Each new connection looks; nothing is written or read, and after a while it works again."""
+    await store.ledger.append(record(1))
+    _of_schema(url, revision)
+    _end_connections(postgres, url)
+    with pytest.raises(error, match=f"has schema {revision}"):
+        await store.ledger.append(record(2))
+    with pytest.raises(error):
+        await store.ledger.decision("default", "d1")
+    with pytest.raises(error):
+        store.database.fetch(_ANY)
+    with pytest.raises(error), store.database.snapshot():
+        pass
+    _of_schema(url, SCHEMA_REVISION)
+    assert (await store.ledger.append(record(2))).created
+
+
+async def test_connections_that_live_on_hear_of_another_schema(url: str, store: Store) -> None:
+    """Who follows the switches finds out without a new connection, and goes on once it is right."""
+    await store.ledger.append(record(1))
+    assert await store.ledger.switches_on("default", "invoices", None) == []
+    database = store.database
+    assert isinstance(database, postgres_database.PostgresDatabase)
+    _of_schema(url, "0099")
+    await database.switches.changed()
+    with pytest.raises(StoreTooNew, match="has schema 0099"):
+        await store.ledger.append(record(2))
+    with pytest.raises(StoreTooNew):
+        await store.ledger.decision("default", "d1")
+    (stop,) = await store.ledger.switches_on("default", "invoices", None)
+    assert "has schema 0099" in stop.reason
+    _of_schema(url, SCHEMA_REVISION)
+    await database.switches.changed()
+    await database.switches.changed()
+    assert (await store.ledger.append(record(2))).created
 
 
 def test_an_older_server_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from sureline.adapters.storage import migrating, schema
 from sureline.adapters.storage.append_decision import INSERT_DECISION, fields_of
+from sureline.adapters.storage.migrating import Allowed
 from sureline.adapters.storage.statement import SQLITE
 from sureline.adapters.storage.store import open_store
 from sureline.adapters.storage.tables import (
@@ -27,7 +28,7 @@ from tests.adapters.storage.samples import record
 
 def _migrated() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    schema.prepare(connection, "memory", patience=1)
+    schema.prepare(connection, "memory", patience=1, allowed=Allowed(create=True, upgrade=True))
     return connection
 
 

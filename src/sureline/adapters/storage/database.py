@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
+from sureline.adapters.storage.migrating import Prepared
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.clock import Clock
@@ -25,6 +26,8 @@ class Database(Protocol):
     where: str
     """What errors call it; no password."""
     secret: bytes
+    prepared: Prepared
+    """What opening it did to its tables."""
     common_stream: str
     """The stream of all ledger rows but decisions: their places are their order."""
 

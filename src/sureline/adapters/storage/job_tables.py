@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib.resources import files
 
 from sureline.adapters.storage.postgres_driver import LOCKS, MIGRATION_LOCK, Connection
-from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.errors import MissingExtra, StoreError, StoreTooNew
+from sureline.adapters.storage.postgres_schema import check_schema
+from sureline.errors import MissingExtra, StoreTooNew, StoreTooOld
 
 _KNOWN = "job_tables"
 _WORDS = "the tables of the job server"
@@ -34,14 +34,9 @@ def newest_version() -> str:
 def check(connection: Connection, where: str) -> None:
     """Compare the tables with what is installed here, sureline and procrastinate.
 
-    Raises StoreTooNew for tables of a later version, StoreError for older ones, MissingExtra.
+    Raises StoreTooNew for tables of a later version, StoreTooOld for older ones, MissingExtra.
     """
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    if row is not None and row[0] != SCHEMA_REVISION:
-        raise StoreTooNew(
-            f"{where}: a worker of another version: the schema is {row[0]}, this one knows "
-            f"{SCHEMA_REVISION}; start the worker of the newer sureline"
-        )
+    check_schema(connection, where)
     known, newest = _known(connection), newest_version()
     if known > newest:
         raise StoreTooNew(
@@ -49,7 +44,7 @@ def check(connection: Connection, where: str) -> None:
             f"{newest}; install the procrastinate that the other workers have"
         )
     if known < newest:
-        raise StoreError(
+        raise StoreTooOld(
             f"{where}: a worker of another version: {_WORDS} are {known or 'missing'}, this one "
             f"needs {newest}; stop the older workers and run `sureline store upgrade`"
         )

@@ -61,6 +61,11 @@ _REVOKE = compiled(
         api_keys.c.revoked_at.is_(None),
     )
 )
+_USABLE = compiled(
+    select(api_keys.c.id)
+    .where(api_keys.c.workspace == bindparam("workspace"), api_keys.c.revoked_at.is_(None))
+    .limit(1)
+)
 _EXISTS = compiled(
     select(api_keys.c.id).where(
         api_keys.c.workspace == bindparam("workspace"), api_keys.c.id == bindparam("id")
@@ -85,7 +90,6 @@ class SqlKeys:
         trusted_sources: bool = False,
     ) -> tuple[ApiKey, str]:
         """Make a key and return it with its secret, `sl_<role>_<random>`."""
-        secret = f"sl_{role.value}_{secrets.token_urlsafe(SECRET_BYTES)}"
         key = ApiKey(
             id=secrets.token_hex(8),
             name=name,
@@ -95,21 +99,34 @@ class SqlKeys:
             created_at=at,
             trusted_sources=trusted_sources,
         )
-        row = _INSERT.row(
-            {
-                "id": key.id,
-                "workspace": workspace,
-                "name": name,
-                "role": role.value,
-                "slices": json.dumps(key.slices, ensure_ascii=False),
-                "secret_hash": _hash(secret),
-                "created_at": to_micros(at),
-                "trusted_sources": int(trusted_sources),
-                "revoked_at": None,
-            }
-        )
+        secret = _new_secret(role)
+        row = _row(key, secret)
         await self._database.write(lambda transaction: transaction.run(_INSERT, row))
         return key, secret
+
+    async def create_first(
+        self, *, name: str, role: Role, workspace: str, at: datetime
+    ) -> tuple[ApiKey, str] | None:
+        """Make a key unless the workspace has one that is not revoked: then return None."""
+        key = ApiKey(
+            id=secrets.token_hex(8),
+            name=name,
+            role=role,
+            workspace=workspace,
+            slices=(),
+            created_at=at,
+            trusted_sources=False,
+        )
+        secret = _new_secret(role)
+        row = _row(key, secret)
+
+        def write(transaction: Transaction) -> bool:
+            if transaction.first(_USABLE, (workspace,)) is not None:
+                return False
+            transaction.run(_INSERT, row)
+            return True
+
+        return (key, secret) if await self._database.write(write) else None
 
     async def find(self, secret: str) -> ApiKey | None:
         """Return the key with this secret unless it is unknown or revoked."""
@@ -138,6 +155,26 @@ class SqlKeys:
             transaction.run(_REVOKE, (to_micros(at), workspace, key_id))
 
         await self._database.write(write)
+
+
+def _new_secret(role: Role) -> str:
+    return f"sl_{role.value}_{secrets.token_urlsafe(SECRET_BYTES)}"
+
+
+def _row(key: ApiKey, secret: str) -> Sequence[Any]:
+    return _INSERT.row(
+        {
+            "id": key.id,
+            "workspace": key.workspace,
+            "name": key.name,
+            "role": key.role.value,
+            "slices": json.dumps(key.slices, ensure_ascii=False),
+            "secret_hash": _hash(secret),
+            "created_at": to_micros(key.created_at),
+            "trusted_sources": int(key.trusted_sources),
+            "revoked_at": None,
+        }
+    )
 
 
 def _hash(secret: str) -> bytes:

@@ -15,6 +15,7 @@ from sureline.adapters.storage.batch_counts import BatchCounts
 from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Batch, Crowded, Gathering, Stopped
+from sureline.adapters.storage.migrating import Allowed
 from sureline.adapters.storage.postgres_clock import DatabaseClock
 from sureline.adapters.storage.postgres_commit import PostgresCommit
 from sureline.adapters.storage.postgres_driver import Connection, PostgresDriver, connect
@@ -22,7 +23,7 @@ from sureline.adapters.storage.postgres_errors import translated
 from sureline.adapters.storage.postgres_pool import ReadingPool
 from sureline.adapters.storage.postgres_presence import Presence
 from sureline.adapters.storage.postgres_reads import PostgresReads
-from sureline.adapters.storage.postgres_schema import prepare
+from sureline.adapters.storage.postgres_schema import check_schema, prepare
 from sureline.adapters.storage.postgres_switches import FollowedSwitches
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.transaction import COMMON_STREAM, Transaction
@@ -56,13 +57,13 @@ class PostgresDatabase:
 
     Reads see the newest commit. `patience` is in seconds: so long a lock, a free connection or the
     answer to a statement is waited for, and twice as long for one's turn. Without `to_write` a
-    database that can only be read will do. A connection that was lost is made anew at the next use.
-    Safe to use from several threads and event loops.
+    database that can only be read will do. A lost connection is made anew at the next use; once the
+    tables are another version's, that raises OtherSchema. Safe to use from several threads.
     """
 
     common_stream = COMMON_STREAM
 
-    def __init__(self, url: str, *, patience: float, create: bool, to_write: bool) -> None:
+    def __init__(self, url: str, *, patience: float, allowed: Allowed, to_write: bool) -> None:
         self.where = readable_address(url)
         self._url, self._patience = url, patience
         self._lock = threading.RLock()
@@ -80,7 +81,8 @@ class PostgresDatabase:
         with translated(self.where):
             first = connect(url, patience=patience)
             try:
-                self.secret = prepare(first, self.where, create=create, to_write=to_write)
+                self.prepared = prepare(first, self.where, allowed=allowed, to_write=to_write)
+                self.secret = self.prepared.secret
                 self.clock.ask(first)
             finally:
                 first.close()
@@ -91,6 +93,7 @@ class PostgresDatabase:
 
         Raises StoreError.
         """
+        self.switches.check_tables()
         pool = self._pool or self._opened_pool()
         with translated(self.where):
             with pool.borrowed() as connection:
@@ -106,6 +109,7 @@ class PostgresDatabase:
 
     async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a short query, asked together with those of other callers."""
+        self.switches.check_tables()
         while True:
             reads = self._reads or self._started_reads()
             try:
@@ -158,6 +162,7 @@ class PostgresDatabase:
 
     async def write(self, job: Callable[[Transaction], T]) -> T:
         """Run `job` in the next group commit; return once it is durable. Raises StoreError."""
+        self.switches.check_tables()
         while True:
             writer = self._writer or self._started_writer()
             try:
@@ -169,6 +174,11 @@ class PostgresDatabase:
                     f"too many wait for {self.where}; what was to be written now is not stored, "
                     f"try again"
                 ) from None
+
+    def look(self, read: Callable[[Connection], T]) -> T:
+        """Let `read` ask on a connection that is lent to it. Raises StoreError."""
+        with translated(self.where), self._opened_pool().borrowed() as connection:
+            return read(connection)
 
     def log_bytes(self) -> int:
         """Return 0: the server keeps its log short by itself."""
@@ -223,8 +233,13 @@ class PostgresDatabase:
         return connection
 
     def _connected(self) -> Connection:
-        connection = connect(self._url, patience=self._patience, longest=self._patience)
+        return self._checked(longest=self._patience)
+
+    def _checked(self, *, longest: float | None) -> Connection:
+        """Open a connection to tables of this version. Raises psycopg.Error, StoreError."""
+        connection = connect(self._url, patience=self._patience, longest=longest)
         try:
+            check_schema(connection, self.where)
             self.clock.ask_now(connection)
         except BaseException:
             connection.close()
@@ -235,7 +250,7 @@ class PostgresDatabase:
         self._check_usable()
         with translated(self.where):
             self._presence.check()
-            return connect(self._url, patience=self._patience, longest=longest)
+            return self._checked(longest=longest)
 
     def _check_usable(self) -> None:
         with self._lock:

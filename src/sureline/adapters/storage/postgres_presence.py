@@ -14,6 +14,7 @@ from contextlib import suppress
 import psycopg
 
 from sureline.adapters.storage.postgres_driver import Connection
+from sureline.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -78,8 +79,11 @@ class Presence:
                     if not stopping.is_set():
                         self._said = error
                 continue
-            with suppress(psycopg.Error):
-                connection.close()
+            except StoreError:  # it answers, but has another version's tables: the next use tells
+                pass
+            else:
+                with suppress(psycopg.Error):
+                    connection.close()
             with self._lock:
                 if not stopping.is_set():
                     self._said, self._thread = None, None

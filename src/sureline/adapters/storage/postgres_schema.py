@@ -10,21 +10,28 @@ import os
 
 import psycopg
 
-from sureline.adapters.storage.migrating import known_revisions, migrate
+from sureline.adapters.storage.migrating import (
+    Allowed,
+    Prepared,
+    check_revision,
+    known_revisions,
+    migrate,
+)
 from sureline.adapters.storage.postgres_driver import LOCKS, MIGRATION_LOCK, Connection
+from sureline.adapters.storage.schema_programs import PROGRAMS, REMEDY, compare_schema
 from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.errors import StoreCorrupt, StoreReadOnly, StoreTooNew, StoreUnavailable
+from sureline.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
 
 SECRET_BYTES = 32
 OLDEST_SERVER = 14
 """The oldest PostgreSQL that the tests have seen work or that is still maintained."""
 
 
-def prepare(connection: Connection, where: str, *, create: bool, to_write: bool) -> bytes:
-    """Create or upgrade the tables and return the store's secret.
+def prepare(connection: Connection, where: str, *, allowed: Allowed, to_write: bool) -> Prepared:
+    """Create or upgrade the tables where that is allowed.
 
     `connection` is in autocommit mode. Raises StoreCorrupt for another program's tables,
-    StoreTooNew, StoreUnavailable for a server that is too old or, without `create`, no store;
+    StoreTooNew, StoreTooOld, StoreUnavailable for a server that is too old or no store;
     StoreReadOnly where nothing can be written, if something is to be, or must be to use it.
     """
     version = connection.info.server_version // 10_000
@@ -32,14 +39,37 @@ def prepare(connection: Connection, where: str, *, create: bool, to_write: bool)
         raise StoreUnavailable(
             f"{where} is PostgreSQL {version}; sureline needs {OLDEST_SERVER} or later"
         )
-    is_current = _is_current(connection, where)
+    found = _found(connection, where)
+    is_current = found == SCHEMA_REVISION
     if _is_read_only(connection) and (to_write or not is_current):
         raise StoreReadOnly(f"{where} can only be read (a standby?); connect to the primary")
+    if to_write or not is_current:
+        for fault in compare_schema(connection.execute(PROGRAMS.postgres).fetchall()).foreign:
+            raise StoreCorrupt(f"{where}: {fault}; {REMEDY}")
+    migrated, before = False, None
     if not is_current:
-        if not create and _is_empty(connection):
-            raise StoreUnavailable(f"{where}: there is no store; look for a typing error")
-        _upgrade(connection, where)
-    return _secret(connection, where)
+        allowed.check(where, found, SCHEMA_REVISION)
+        migrated, before = _upgrade(connection, where)
+    return Prepared(secret=_secret(connection, where), migrated=migrated, before=before)
+
+
+def check_schema(connection: Connection, where: str) -> None:
+    """Refuse a connection to tables of another version: they may change under a process.
+
+    Raises StoreTooNew, StoreTooOld, StoreCorrupt, psycopg.Error.
+    """
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except psycopg.errors.UndefinedTable as error:
+        raise StoreCorrupt(f"{where} has lost its tables; restore it from a backup") from error
+    check_found(where, None if row is None else row[0])
+
+
+def check_found(where: str, found: str | None) -> None:
+    """Refuse what was read as the revision. Raises StoreTooNew, StoreTooOld, StoreCorrupt."""
+    if found is None:
+        raise StoreCorrupt(f"{where} has lost its schema's version; restore it from a backup")
+    check_revision(where, found, SCHEMA_REVISION)
 
 
 def _is_read_only(connection: Connection) -> bool:
@@ -59,10 +89,10 @@ def _is_empty(connection: Connection) -> bool:
     return row.fetchone() == (None, None)
 
 
-def _is_current(connection: Connection, where: str) -> bool:
-    """Tell whether the tables are this version's. Raises StoreCorrupt, StoreTooNew."""
+def _found(connection: Connection, where: str) -> str | None:
+    """Return the revision of the tables, None: no tables. Raises StoreCorrupt, StoreTooNew."""
     if _is_empty(connection):
-        return False
+        return None
     try:
         connection.execute("SELECT value FROM meta WHERE name = 'secret'")
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -71,20 +101,17 @@ def _is_current(connection: Connection, where: str) -> bool:
             f"{where} has tables of another program, not a sureline store; choose another "
             f"database or schema"
         ) from error
-    if row is None:
-        raise StoreCorrupt(f"{where} has lost its schema's version; restore it from a backup")
-    if row[0] == SCHEMA_REVISION:
-        return True
-    if row[0] not in known_revisions():
-        raise StoreTooNew(
-            f"{where} has schema {row[0]}, but this sureline knows only {SCHEMA_REVISION}: "
-            f"install the newer sureline; nothing was written"
-        )
-    return False
+    revision = None if row is None else str(row[0])
+    if revision is None or (revision != SCHEMA_REVISION and revision not in known_revisions()):
+        check_found(where, revision)
+    return revision
 
 
-def _upgrade(connection: Connection, where: str) -> None:
-    """Run the missing migrations in one transaction, unless another process just did."""
+def _upgrade(connection: Connection, where: str) -> tuple[bool, str | None]:
+    """Run the missing migrations in one transaction, unless another process just did.
+
+    Returns whether there were any, and the revision before.
+    """
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
@@ -98,7 +125,8 @@ def _upgrade(connection: Connection, where: str) -> None:
             # Waited for however long it takes: a migration of a large store is no fault.
             connection.execute("SET LOCAL lock_timeout = 0")
             connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCKS, MIGRATION_LOCK))
-            if not _is_current(connection, where):
+            before = _found(connection, where)
+            if before != SCHEMA_REVISION:
                 migrate(migrating)
                 connection.execute(
                     "INSERT INTO meta (name, value) VALUES ('secret', %s) ON CONFLICT DO NOTHING",
@@ -108,3 +136,4 @@ def _upgrade(connection: Connection, where: str) -> None:
         raise error.orig or error from error
     finally:
         connection.autocommit = True
+    return before != SCHEMA_REVISION, before

@@ -2,7 +2,7 @@
 
 The server tells of every change; twice a second all is read anyway, since a message can be lost.
 What was read longer ago than a second is not believed: it is waited for, and if nothing comes,
-everything goes to people.
+everything goes to people. The same look tells of an upgrade of the tables under this process.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from sqlalchemy import column, select, table, true
 
 from sureline.adapters.storage.postgres_driver import Connection
 from sureline.adapters.storage.postgres_errors import store_error
+from sureline.adapters.storage.postgres_schema import check_found
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.stored_switches import (
     ALL_NEWEST,
@@ -78,6 +80,7 @@ class FollowedSwitches:
         self._waiters: list[_Waiter] = []
         self._known: Known = {}
         self._as_of: float | None = None
+        self._other_tables: StoreError | None = None
         self._error: StoreError = StoreUnavailable(f"{where} was not asked yet")
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -111,9 +114,15 @@ class FollowedSwitches:
         with suppress(TimeoutError):
             await asyncio.wait_for(waiter.told, PATIENCE_SECONDS)
 
+    def check_tables(self) -> None:
+        """Raise a StoreError while the last look found tables of another version."""
+        if (found := self._other_tables) is not None:
+            raise type(found)(found.message)
+
     def after_fork(self) -> None:
         """Start anew in a child: the parent's threads may have held the lock."""
         self._lock, self._waiters, self._thread = threading.Lock(), [], None
+        self._other_tables = None
 
     def stop(self) -> None:
         """End the thread; the next use starts another."""
@@ -121,7 +130,7 @@ class FollowedSwitches:
         if self._thread is not None:
             self._thread.join(PATIENCE_SECONDS)
         self._thread = None
-        self._as_of = None
+        self._as_of = self._other_tables = None
 
     def _follow(self) -> None:
         stopping, connection = self._stopping, None
@@ -133,18 +142,27 @@ class FollowedSwitches:
                 self._take(connection)
                 for _ in connection.notifies(timeout=POLL_SECONDS, stop_after=1):
                     pass
-            except psycopg.Error as error:
-                self._error = store_error(error, self._where)
+            except (psycopg.Error, StoreError) as error:
+                self._note(error)
                 _close(connection)
                 connection = None
                 self._tell(float("inf"))
                 stopping.wait(POLL_SECONDS)
         _close(connection)
 
+    def _note(self, error: psycopg.Error | StoreError) -> None:
+        """Keep what went wrong; nothing of other tables is believed, not even for a second."""
+        if isinstance(error, StoreError):
+            self._as_of, self._error, self._other_tables = None, error, error
+        else:
+            self._error = store_error(error, self._where)
+
     def _take(self, connection: Connection) -> None:
         asked_at = self._monotonic()
         rows = connection.execute(_ALL.postgres).fetchall()
-        found = [stored_switch(row) for row in rows]
+        check_found(self._where, rows[0][0] if rows else None)
+        self._other_tables = None
+        found = [stored_switch(columns) for _, *columns in rows if columns[0] is not None]
         self._known = {(one.workspace, one.scope): one for one in found if one.on}
         self._as_of = asked_at
         self._tell(asked_at)
@@ -158,7 +176,12 @@ class FollowedSwitches:
             waiter.tell()
 
 
-_ALL = compiled(ALL_NEWEST)
+_newest = ALL_NEWEST.subquery()
+_schema = table("alembic_version", column("version_num"))
+_ALL = compiled(
+    select(_schema.c.version_num, *_newest.c).select_from(_schema.outerjoin(_newest, true()))
+)
+"""The schema's revision, so that a process hears of an upgrade, beside each of the switches."""
 
 
 def _close(connection: psycopg.Connection[Any] | None) -> None:

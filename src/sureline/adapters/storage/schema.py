@@ -10,9 +10,16 @@ import os
 import sqlite3
 import time
 
-from sureline.adapters.storage.migrating import known_revisions, migrate
+from sureline.adapters.storage.migrating import (
+    Allowed,
+    Prepared,
+    check_revision,
+    known_revisions,
+    migrate,
+)
+from sureline.adapters.storage.schema_programs import PROGRAMS, REMEDY, compare_schema
 from sureline.adapters.storage.tables import SCHEMA_REVISION
-from sureline.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
+from sureline.errors import StoreCorrupt, StoreReadOnly
 
 APPLICATION_ID = 0x53524C4E
 """Marks a SQLite file as a sureline store ("SRLN")."""
@@ -20,16 +27,21 @@ APPLICATION_ID = 0x53524C4E
 SECRET_BYTES = 32
 
 
-def prepare(connection: sqlite3.Connection, where: str, *, patience: float) -> bytes:
-    """Create or upgrade the tables, switch to write-ahead logging, return the store's secret.
+def prepare(
+    connection: sqlite3.Connection, where: str, *, patience: float, allowed: Allowed
+) -> Prepared:
+    """Create or upgrade the tables where that is allowed, and switch to write-ahead logging.
 
     `connection` is in autocommit mode; `patience` is in seconds. Raises StoreCorrupt for another
-    program's database, StoreTooNew, sqlite3.Error.
+    program's database, StoreUnavailable for none, StoreTooNew, StoreTooOld, sqlite3.Error.
     """
-    if not _is_current(connection, where):
-        _upgrade(connection, where)
+    found = _found(connection, where)
+    migrated, before = False, None
+    if found != SCHEMA_REVISION:
+        allowed.check(where, found, SCHEMA_REVISION)
+        migrated, before = _upgrade(connection, where)
     _log_ahead(connection, patience)
-    return _secret(connection, where)
+    return Prepared(secret=_secret(connection, where), migrated=migrated, before=before)
 
 
 def secret_of(connection: sqlite3.Connection, where: str) -> bytes:
@@ -37,7 +49,7 @@ def secret_of(connection: sqlite3.Connection, where: str) -> bytes:
 
     Nothing can be created or upgraded there.
     """
-    if not _is_current(connection, where):
+    if _found(connection, where) != SCHEMA_REVISION:
         raise StoreReadOnly(
             f"{where} needs this sureline's tables, but it is read-only; open a copy that can be "
             f"written"
@@ -52,25 +64,22 @@ def _secret(connection: sqlite3.Connection, where: str) -> bytes:
     return row[0]
 
 
-def _is_current(connection: sqlite3.Connection, where: str) -> bool:
-    """Tell whether the tables are this version's. Raises StoreCorrupt, StoreTooNew."""
+def _found(connection: sqlite3.Connection, where: str) -> str | None:
+    """Return the revision of the tables, None: no tables. Raises StoreCorrupt, StoreTooNew."""
     if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None:
-        return False
+        return None
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreCorrupt(
             f"{where} is a database of another program, not a sureline store; choose another file"
         )
+    for fault in compare_schema(connection.execute(PROGRAMS.sql).fetchall()).foreign:
+        raise StoreCorrupt(f"{where}: {fault}; {REMEDY}")
     revision = _revision(connection)
-    if revision == SCHEMA_REVISION:
-        return True
     if revision is None:
         raise StoreCorrupt(f"{where} has lost its schema's version; restore it from a backup")
-    if revision not in known_revisions():
-        raise StoreTooNew(
-            f"{where} has schema {revision}, but this sureline knows only {SCHEMA_REVISION}: "
-            f"install the newer sureline; nothing was written"
-        )
-    return False
+    if revision != SCHEMA_REVISION and revision not in known_revisions():
+        check_revision(where, revision, SCHEMA_REVISION)
+    return revision
 
 
 def _revision(connection: sqlite3.Connection) -> str | None:
@@ -83,8 +92,11 @@ def _revision(connection: sqlite3.Connection) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _upgrade(connection: sqlite3.Connection, where: str) -> None:
-    """Run the missing migrations in one transaction, unless another process just did."""
+def _upgrade(connection: sqlite3.Connection, where: str) -> tuple[bool, str | None]:
+    """Run the missing migrations in one transaction, unless another process just did.
+
+    Returns whether there were any, and the revision before.
+    """
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
@@ -94,7 +106,8 @@ def _upgrade(connection: sqlite3.Connection, where: str) -> None:
         # SQLAlchemy's own "begin" sends nothing to SQLite; ours takes the write lock.
         with engine.connect() as migrating, migrating.begin():
             connection.execute("BEGIN IMMEDIATE")
-            if not _is_current(connection, where):
+            before = _found(connection, where)
+            if before != SCHEMA_REVISION:
                 migrate(migrating)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(
@@ -103,6 +116,7 @@ def _upgrade(connection: sqlite3.Connection, where: str) -> None:
                 )
     except DBAPIError as error:
         raise error.orig or error from error
+    return before != SCHEMA_REVISION, before
 
 
 def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:

@@ -14,6 +14,7 @@ from sureline.adapters.storage.database import Each, Fetch
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.gathering import Crowded, Gathering, Stopped
 from sureline.adapters.storage.group_commit import GroupCommit
+from sureline.adapters.storage.migrating import Allowed, Prepared
 from sureline.adapters.storage.schema import prepare, secret_of
 from sureline.adapters.storage.sqlite_driver import lenient
 from sureline.adapters.storage.sqlite_errors import store_error, translated
@@ -66,6 +67,7 @@ class SqliteDatabase:
         where: str,
         memory: bool,
         busy_timeout: float,
+        allowed: Allowed = Allowed(create=True, upgrade=True),  # noqa: B008 - frozen
         read_only: str | None = None,
     ) -> None:
         self.target = target
@@ -82,11 +84,12 @@ class SqliteDatabase:
         connection = self._connect()
         try:
             with translated(where):
-                self.secret = (
-                    prepare(connection, where, patience=busy_timeout)
+                self.prepared = (
+                    prepare(connection, where, patience=busy_timeout, allowed=allowed)
                     if read_only is None
-                    else secret_of(connection, where)
+                    else Prepared(secret=secret_of(connection, where))
                 )
+            self.secret = self.prepared.secret
             self._start(connection)
         except BaseException:
             connection.close()

@@ -21,6 +21,7 @@ from sureline.adapters.storage.keys import SqlKeys
 from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.log_watch import LogWatch
+from sureline.adapters.storage.migrating import Allowed
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
@@ -115,16 +116,25 @@ class Store:
 
 
 def open_store(
-    url: str, *, busy_timeout: float = 5.0, create: bool = True, to_write: bool = True
+    url: str,
+    *,
+    busy_timeout: float = 5.0,
+    create: bool = True,
+    to_write: bool = True,
+    upgrade: bool | None = None,
 ) -> Store:
     """Open the store at `url`; one that is not there is made, or refused without `create`.
 
     `sqlite:///relative.db`, `sqlite:////absolute.db`, or `sqlite://` for a store in memory that
     ends with `close`. `busy_timeout` is how many seconds another process's lock is waited for.
     One that cannot be written is refused; without `to_write` it is opened and read, for a moment
-    rather than for hours, and only writing raises StoreReadOnly. Raises StoreError, InvalidInput.
+    rather than for hours, and only writing raises StoreReadOnly. Older tables are upgraded with
+    `upgrade`, by default in a file that is opened `to_write`, and otherwise refused: other machines
+    may be at work in a database. Raises StoreError, InvalidInput.
     """
-    database, switches = _opened(url, busy_timeout, create=create, to_write=to_write)
+    upgrades = upgrade if upgrade is not None else to_write and not url.startswith(_POSTGRES)
+    allowed = Allowed(create=create, upgrade=upgrades)
+    database, switches = _opened(url, busy_timeout, allowed=allowed, to_write=to_write)
     return Store(
         url=url,
         ledger=SqlLedger(database, switches),
@@ -171,13 +181,13 @@ def file_of(url: str) -> Path | None:
 
 
 def _opened(
-    url: str, patience: float, *, create: bool, to_write: bool
+    url: str, patience: float, *, allowed: Allowed, to_write: bool
 ) -> tuple[Database, SwitchSource]:
     if url.startswith(_POSTGRES):
-        return _postgres(url, patience, create=create, to_write=to_write)
+        return _postgres(url, patience, allowed=allowed, to_write=to_write)
     path = _path(url)
     where = "the store in memory" if path is None else str(path)
-    read_only = None if path is None else _obstacle(path, create=create)
+    read_only = None if path is None else _obstacle(path, create=allowed.create)
     if read_only is not None and (to_write or path is None or not path.exists()):
         raise StoreReadOnly(read_only)
     database = SqliteDatabase(
@@ -185,13 +195,14 @@ def _opened(
         where=where,
         memory=path is None,
         busy_timeout=patience,
+        allowed=allowed if path is not None else Allowed(create=True, upgrade=True),
         read_only=read_only,
     )
     return database, StoredSwitches(database)
 
 
 def _postgres(
-    url: str, patience: float, *, create: bool, to_write: bool
+    url: str, patience: float, *, allowed: Allowed, to_write: bool
 ) -> tuple[Database, SwitchSource]:
     """Open a PostgreSQL store; the driver is imported only then."""
     try:
@@ -201,7 +212,7 @@ def _postgres(
             f"a store on PostgreSQL needs the driver: pip install 'sureline[postgres]' ({error})",
             field="store",
         ) from error
-    database = PostgresDatabase(url, patience=patience, create=create, to_write=to_write)
+    database = PostgresDatabase(url, patience=patience, allowed=allowed, to_write=to_write)
     return database, database.switches
 
 

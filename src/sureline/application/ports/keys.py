@@ -55,6 +55,14 @@ class Keys(Protocol):
     ) -> tuple[ApiKey, str]:
         """Make a key and return it with its secret, which is shown this once."""
 
+    async def create_first(
+        self, *, name: str, role: Role, workspace: str, at: datetime
+    ) -> tuple[ApiKey, str] | None:
+        """Make a key for all slices unless the workspace has one that is not revoked: then None.
+
+        Of several that try at once, one makes it.
+        """
+
     async def find(self, secret: str) -> ApiKey | None:
         """Return the key with this secret unless it is unknown or revoked."""
 
