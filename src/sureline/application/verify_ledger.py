@@ -17,6 +17,17 @@ from sureline.core.values.counted import counted
 
 logger = logging.getLogger(__name__)
 
+VERIFY = "verify"
+"""The name of the job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """Whether a ledger holds as far as can be said without reading all of it, in a sentence."""
+
+    ok: bool
+    said: str
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerWatch:
@@ -48,6 +59,23 @@ class LedgerWatch:
         if not held:
             return await self.whole()
         return await self._keep(Extent.TAIL, await self.verifications.verify(since=held))
+
+    async def glance(self) -> Glance:
+        """Verify as `tail` does, but remember and tell nothing. Raises StoreError."""
+        latest, held = await self.verifications.latest(), await self._held()
+        known = next((one for one in latest if not one.ok), None)
+        if known is not None:
+            return Glance(ok=False, said=f"{known.said} (seen {known.at.isoformat()})")
+        report = await self.verifications.verify(since=held or None)
+        if not held or not report.ok:
+            return Glance(ok=report.ok, said=verified_words(report))
+        moments = [one.held_at for one in latest if one.held_at is not None]
+        since = max(moments).isoformat()
+        rows = counted(report.rows, "row")
+        return Glance(
+            ok=True,
+            said=f"verified: {rows} since {since}; NOT verified again: what was seen to hold then",
+        )
 
     async def _held(self) -> Mapping[str, Head]:
         """Return the furthest heads of a verification that held."""
@@ -85,7 +113,7 @@ def verify_job(ledger: LedgerWatch, interval: timedelta) -> Job:
         return (await ledger.whole()).said
 
     return Job(
-        name="verify",
+        name=VERIFY,
         about="Verify the whole ledger, and tell where it does not hold.",
         interval=interval,
         run=verify,

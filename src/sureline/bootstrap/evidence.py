@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from sureline.application.check_evidence import PackReport, check_pack
 from sureline.application.evidence import EvidenceMaker, Verification, Wanted
 from sureline.bootstrap.heads import StatedHead
 from sureline.bootstrap.services import Services
+from sureline.core.chain_verification import ChainReport
+from sureline.core.derived_verification import TableReport
 from sureline.core.evidence_manifest import (
     MANIFEST,
     SIGNATURE,
@@ -36,13 +38,24 @@ class CheckedPack:
     signed_by: str | None
 
 
-async def make_pack(services: Services, wanted: Wanted, path: Path, key: Path | None) -> Manifest:
-    """Write a pack of a period, signed if a key is given. Raises Refused, StoreError."""
+async def make_pack(
+    services: Services,
+    wanted: Wanted,
+    path: Path,
+    key: Path | None,
+    *,
+    tell: Callable[[ChainReport, Sequence[TableReport]], None] = lambda *_: None,
+) -> Manifest:
+    """Write a pack of a period, signed if a key is given. Raises Refused, StoreError.
+
+    Of a ledger that does not hold, too, and the pack says so; `tell` is given what was seen.
+    """
     store = services.store
     if key is not None:
         sign(key, b"")  # a key that cannot be used is told before the work, not after it
     chain = await store.ledger.verify()
     tables = await store.derived.compare() if chain.ok else ()
+    tell(chain, tables)
     with writing_pack(path) as pack, store.database.reader() as fetch:
         maker = EvidenceMaker(
             source=PeriodRows(fetch=fetch, store=store_identity(store.secret)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.evidence import Wanted
+from sureline.application.verify_ledger import verified_words
 from sureline.bootstrap import Services
 from sureline.bootstrap.evidence import CheckedPack, check_pack_file, make_pack
 from sureline.bootstrap.heads import read_head
@@ -17,6 +19,8 @@ from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, say
 from sureline.cli.session import on_store
 from sureline.config import head_key
+from sureline.core.chain_verification import ChainReport
+from sureline.core.derived_verification import TableReport
 from sureline.core.evidence import Period
 from sureline.core.evidence_manifest import MOST_SAMPLE, Manifest
 from sureline.core.values.counted import counted
@@ -50,7 +54,8 @@ def evidence(
     """Put together a period's evidence: policies, certificates, acts, audits, sample and chain.
 
     Everything in it can be checked without the store: `sureline ledger check-evidence`. The same
-    ledger and period give the same file.
+    ledger and period give the same file. Exit code 1 if the ledger does not hold: the pack is made,
+    and says so.
     """
     period = Period(
         workspace=workspace,
@@ -60,10 +65,16 @@ def evidence(
     wanted = Wanted(period=period, seed=seed or f"{from_} {to}", sample=sample, payloads=payloads)
     key = sign or head_key()
 
+    faults: list[str] = []
+
+    def tell(chain: ChainReport, tables: Sequence[TableReport]) -> None:
+        faults.extend([] if chain.ok else [verified_words(chain)])
+        faults.extend(one.sentence for one in tables if not one.ok)
+
     async def work(services: Services) -> Manifest:
         if period.until > services.clock.now():
             note("the period is not over: a later pack of it may have more rows")
-        return await make_pack(services, wanted, out, key)
+        return await make_pack(services, wanted, out, key, tell=tell)
 
     manifest = on_store(work, store=store, workspace=workspace)
     if key is None:
@@ -71,9 +82,20 @@ def evidence(
     rows = sum(one.last.seq - one.before.seq for one in manifest.streams.values())
     if as_json:
         files = {name: asdict(one) for name, one in manifest.files.items()}
-        print_json({"file": str(out), "rows": rows, "signed": key is not None, "files": files})
+        print_json(
+            {
+                "file": str(out),
+                "rows": rows,
+                "signed": key is not None,
+                "files": files,
+                "faults": faults,
+            }
+        )
     else:
         say(f"written: {out} ({counted(rows, 'row')} of the chain, seed {wanted.seed!r})")
+    for fault in faults:
+        note(f"warning: {fault}; the pack says so, and a signature does not make it hold")
+    raise typer.Exit(1 if faults else 0)
 
 
 def check_evidence(

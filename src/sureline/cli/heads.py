@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sureline.application.verify_ledger import Glance
 from sureline.bootstrap import Services
 from sureline.bootstrap.heads import StatedHead, make_key_pair, read_head, state_head
+from sureline.bootstrap.verifying import ledger_watch
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import note, print_json, say
 from sureline.cli.session import on_store
@@ -132,20 +134,24 @@ def head(
     """State where all streams of the ledger stand, signed if there is a key, as JSON.
 
     Keep it outside the store: `ledger verify --head FILE` proves later that the ledger runs
-    through it.
+    through it. What was written since the last verification is verified first: exit code 1, after
+    stating the head all the same, where the ledger does not hold.
     """
     key = sign or head_key()
 
-    async def work(services: Services) -> HeadStatement:
-        return state_head(services, key)
+    async def work(services: Services) -> tuple[HeadStatement, Glance]:
+        watch = ledger_watch(services.store, services.clock, services.workspace)
+        return state_head(services, key), await watch.glance()
 
-    stated = on_store(work, store=store, workspace=workspace)
+    stated, seen = on_store(work, store=store, workspace=workspace)
+    note(seen.said if seen.ok else f"warning: {seen.said}; a signature does not make it hold")
     if key is None:
         note("not signed: give a key with --sign, or in SURELINE_HEAD_KEY")
     if out is None:
         print_json(json.loads(stated.text()))
-        return
-    say(f"written: {_written(out, stated)}")
+    else:
+        say(f"written: {_written(out, stated)}")
+    raise typer.Exit(0 if seen.ok else 1)
 
 
 def _written(out: Path, stated: HeadStatement) -> Path:

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from sureline.application.ports.jobs import Job, JobState
+from sureline.application.ports.verifications import Extent
+from sureline.application.verify_ledger import VERIFY
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
@@ -50,17 +52,23 @@ def run(
     workspace: WorkspaceOption = "default",
     as_json: JsonOption = False,
 ) -> None:
-    """Run a job now; exit code 1 if it fails, or while another process runs it."""
+    """Run a job now; exit code 1 if it fails, or while another process runs it.
 
-    async def work(services: Services) -> JobState:
-        return await services.jobs.run(name)
+    Of `verify` also where the ledger does not hold.
+    """
 
-    state = on_store(work, store=store, workspace=workspace)
+    async def work(services: Services) -> tuple[JobState, bool]:
+        state = await services.jobs.run(name)
+        found = await services.store.verifications.latest() if name == VERIFY else ()
+        whole = [one.ok for one in found if one.extent is Extent.WHOLE]
+        return state, not state.failures and all(whole)
+
+    state, ok = on_store(work, store=store, workspace=workspace)
     if as_json:
-        print_json({"name": state.name, "ok": not state.failures, "message": state.message})
+        print_json({"name": state.name, "ok": ok, "message": state.message})
     else:
         say(f"{state.name}: {'failed: ' if state.failures else ''}{state.message}")
-    raise typer.Exit(1 if state.failures else 0)
+    raise typer.Exit(0 if ok else 1)
 
 
 def _json(job: Job, state: JobState | None) -> dict[str, Any]:
