@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 from sureline.adapters.storage.tables import SCHEMA_REVISION
+from tests.adapters.storage.older_stores import older_store
 from tests.cli.conftest import Run, proposal
 from tests.postgres import Postgres
 from tests.postgres import postgres as postgres
@@ -52,3 +54,23 @@ def test_upgrading_says_what_was_upgraded(run: Run, empty_store: None) -> None:
     assert "sureline.db has this version's tables" in shown
     assert "nothing to do" in shown
     assert run("store", "upgrade", "sqlite:///none.db").exit_code == 3
+    assert not Path("none.db").exists()
+
+
+def test_upgrading_makes_the_first_tables(run: Run, postgres: Postgres) -> None:
+    """An empty database becomes a store, whichever way it is named; two names are refused."""
+    url = postgres.database(empty=True)
+    made = run("store", "upgrade", "--store", url)
+    assert f"made a new store, schema {SCHEMA_REVISION}" in made.output
+    assert "nothing to do" in run("store", "upgrade", url).output
+    assert run("store", "upgrade", url, "--store", "sqlite:///other.db").exit_code == 2
+
+
+def test_an_older_file_is_upgraded_by_who_writes_and_that_is_said(run: Run, tmp_path: Path) -> None:
+    """Who only looks is told what to do; the second to write hears nothing of it."""
+    asyncio.run(older_store("sqlite:///older.db", "0003")).close()
+    looked = run("ledger", "verify", "--store", "sqlite:///older.db")
+    assert (looked.exit_code, "has schema 0003, this sureline needs" in looked.output) == (3, True)
+    key = ("keys", "create", "--name", "kim", "--role", "admin", "--store", "sqlite:///older.db")
+    assert "had schema 0003: upgraded" in run(*key).output
+    assert "upgraded" not in run(*key).output

@@ -39,7 +39,9 @@ def started(store: str, *more: str) -> Iterator[tuple[subprocess.Popen[str], str
 
 def store_url(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
     if kind == "file":
-        return f"sqlite:///{tmp_path / 'store.db'}"
+        url = f"sqlite:///{tmp_path / 'store.db'}"
+        open_store(url).close()
+        return url
     server: Postgres = request.getfixturevalue("postgres")
     return server.database()
 
@@ -80,11 +82,17 @@ def test_it_works_until_it_is_told_to_stop(
         pytest.param(
             ["--store", "postgresql://127.0.0.1:1/none"], 3, "cannot be reached", id="nobody there"
         ),
+        pytest.param(["--store", "sqlite:///none.db"], 3, "there is no store", id="no such file"),
     ],
 )
-def test_what_it_cannot_work_on(arguments: list[str], exit_code: int, said: str) -> None:
-    """Bad input ends with 2, a store that is away at the start with 3."""
-    ended = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+def test_what_it_cannot_work_on(
+    arguments: list[str], exit_code: int, said: str, tmp_path: Path
+) -> None:
+    """Bad input ends with 2, a store that is away at the start with 3; none is made."""
+    ended = subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert list(tmp_path.iterdir()) == []
     assert ended.returncode == exit_code
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -104,3 +112,19 @@ def test_a_worker_of_another_version_ends_at_once(postgres: Postgres) -> None:
     )
     assert ended.returncode == 3
     assert "a worker of another version" in ended.stderr
+
+
+@pytest.mark.sqlite_file
+def test_a_worker_ends_when_the_tables_become_another_version_s(postgres: Postgres) -> None:
+    """It sees so with its next heartbeat, says why, and the exit code tells it from a stop."""
+    import psycopg
+
+    url = postgres.database()
+    with started(url) as (process, _):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '0099'")
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert "has schema 0099" in errors
+    assert "goes on as soon as it can" not in errors
+    assert "Traceback" not in errors

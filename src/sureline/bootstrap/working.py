@@ -7,7 +7,7 @@ it is a worker of the job server, which shares the same work with all other work
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from sureline.bootstrap.notifiers import courier_of, delivery_thread
 from sureline.bootstrap.services import Services
 from sureline.bootstrap.sweeping import sweep_of, sweep_thread
 from sureline.bootstrap.verifying import verify_thread
-from sureline.errors import InvalidInput
+from sureline.errors import InvalidInput, OtherSchema
 
 if TYPE_CHECKING:
     from sureline.adapters.jobs.tasks import Chores
@@ -30,16 +30,22 @@ CONCURRENCY = 4
 
 @contextmanager
 def working(
-    services: Services, *, jobs: bool, deliver: bool, concurrency: int = CONCURRENCY
+    services: Services,
+    *,
+    jobs: bool,
+    deliver: bool,
+    concurrency: int = CONCURRENCY,
+    ended: Callable[[OtherSchema], None] | None = None,
 ) -> Iterator[None]:
     """Work from entering to leaving; what is under way at the end may take a moment to finish.
 
     Deadlines are looked after in any case. With neither jobs nor delivery no worker is started:
-    others do it then. Raises StoreError where the job server's tables are another version's.
+    others do it then. `ended` is told when a worker ends by itself, for the store's tables have
+    become another version's. Raises StoreError where they are so at the start.
     """
     threads = [
         verify_thread(services.store, services.clock, services.workspace),
-        *_threads(services, jobs=jobs, deliver=deliver, concurrency=concurrency),
+        *_threads(services, jobs=jobs, deliver=deliver, concurrency=concurrency, ended=ended),
     ]
     with ExitStack() as entered:
         for thread in threads:
@@ -52,13 +58,20 @@ def working(
 
 
 def _threads(
-    services: Services, *, jobs: bool, deliver: bool, concurrency: int
+    services: Services,
+    *,
+    jobs: bool,
+    deliver: bool,
+    concurrency: int,
+    ended: Callable[[OtherSchema], None] | None,
 ) -> Iterator[RepeatingThread]:
     if services.store.on_postgres and (jobs or deliver):
         from sureline.adapters.jobs.worker import WorkerSettings
 
         settings = WorkerSettings(concurrency=concurrency)
-        yield worker_thread(services, jobs=jobs, deliver=deliver, settings=settings)
+        worker = worker_thread(services, jobs=jobs, deliver=deliver, settings=settings)
+        worker.ended = ended
+        yield worker
         return
     yield sweep_thread(services)
     if jobs:
@@ -118,14 +131,9 @@ def chores_of(services: Services, *, jobs: bool, deliver: bool) -> Chores:
 def _check_tables(services: Services) -> None:
     from sureline.adapters.storage.job_tables import check
     from sureline.adapters.storage.postgres_database import PostgresDatabase
-    from sureline.adapters.storage.postgres_errors import translated
 
     database = services.store.database
     if not isinstance(database, PostgresDatabase):
         raise InvalidInput("only a store on PostgreSQL has a job server", field="store")
-    with translated(database.where):
-        connection = database.connect()
-        try:
-            check(connection, database.where)
-        finally:
-            connection.close()
+    where = database.where
+    database.look(lambda connection: check(connection, where))

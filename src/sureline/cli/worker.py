@@ -14,7 +14,8 @@ from sureline.bootstrap import environment_plugins, open_services, working
 from sureline.cli.log_options import LogFormatOption, LogLevelOption
 from sureline.cli.options import StoreOption, WorkspaceOption
 from sureline.cli.output import note
-from sureline.cli.session import warn_if_forgetful
+from sureline.cli.session import note_upgrade, warn_if_forgetful
+from sureline.errors import OtherSchema
 from sureline.web.log_format import LogFormat, LogLevel
 
 
@@ -40,16 +41,26 @@ def worker(
     what `sureline serve` does beside answering.
 
     SIGTERM or Ctrl-C ends it once what is under way is finished (exit code 0); the same signal
-    again ends it at once. While the database is away it waits. See docs/howto/run-workers.md.
+    again ends it at once. While the database is away it waits; once its tables are another
+    version's it ends (exit code 3). See docs/howto/run-workers.md.
     """
     from sureline.web.log_format import log_to_stderr
 
-    services = open_services(store, workspace=workspace, plugins=environment_plugins())
+    services = open_services(
+        store, workspace=workspace, plugins=environment_plugins(), create=False
+    )
     warn_if_forgetful(services)
+    note_upgrade(services)
+    wrong: list[OtherSchema] = []
     try:
         log_to_stderr(log_format, log_level)
         with _told_to_stop() as stop:
-            with working(services, jobs=True, deliver=True, concurrency=concurrency):
+
+            def ended(error: OtherSchema) -> None:
+                wrong.append(error)
+                stop.set()
+
+            with working(services, jobs=True, deliver=True, concurrency=concurrency, ended=ended):
                 shared = f", {concurrency} at once" if services.store.on_postgres else ""
                 note(
                     f"working on {services.store.database.where}, workspace {workspace}: periodic "
@@ -58,6 +69,8 @@ def worker(
                 stop.wait()
                 note("stopping: what is under way is finished first")
             note("stopped")
+        if wrong:
+            raise wrong[0]
     finally:
         services.close()
 

@@ -14,7 +14,7 @@ from procrastinate.exceptions import ProcrastinateException
 
 from sureline.adapters.jobs.tasks import Chores, register
 from sureline.adapters.repeating import RepeatingThread
-from sureline.errors import InvalidInput, StoreUnavailable, SurelineError
+from sureline.errors import InvalidInput, OtherSchema, StoreUnavailable, SurelineError
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +51,11 @@ class WorkerSettings:
 class WorkerThread(RepeatingThread):
     """Works until told to stop; a database that is away is waited for.
 
-    `check` says whether the store's tables are this version's, by raising a SurelineError if not.
+    `check` says whether the store's tables are this version's, by raising OtherSchema if not; it is
+    asked with each heartbeat. Once they are not, the thread ends, and `ended` is told why.
     """
+
+    ended: Callable[[OtherSchema], None] | None = None
 
     def __init__(
         self,
@@ -68,9 +71,15 @@ class WorkerThread(RepeatingThread):
         self._complained: str | None = None
 
     def look(self) -> None:
-        """Work until told to stop, or until the database is gone."""
+        """Work until told to stop, or until the database is gone or another version's."""
         try:
             asyncio.run(self._work())
+        except OtherSchema as error:
+            self.stop()
+            if self.ended is None:
+                logger.warning("worker: %s; it has ended", error.message)
+            else:
+                self.ended(error)
         except (StoreUnavailable, psycopg.Error, ProcrastinateException, OSError):
             self._complain(_AWAY)
         except SurelineError as error:
@@ -93,14 +102,33 @@ class WorkerThread(RepeatingThread):
         async with app.open_async():
             self._complained = None
             working = asyncio.create_task(self._run(app, chores))
+            wrong = None
             try:
-                while not self._stopping.is_set() and not working.done():
-                    await asyncio.wait({working}, timeout=_LOOK_SECONDS)
+                wrong = await self._watched(working)
             finally:
                 # Before the worker signs off, with its heart beating: what it holds is its.
                 is_told = self._stopping.is_set()
                 await chores.stop(self._settings.patience if is_told else _CUT_OFF)
             await _stopped(working)
+            if wrong is not None:
+                raise wrong
+
+    async def _watched(self, working: asyncio.Task[None]) -> OtherSchema | None:
+        """Wait until it is time to stop, and say so if other tables are why."""
+        clock = asyncio.get_running_loop().time
+        due = clock() + self._settings.heartbeat
+        while not self._stopping.is_set() and not working.done():
+            await asyncio.wait({working}, timeout=_LOOK_SECONDS)
+            if clock() < due:
+                continue
+            try:
+                await asyncio.to_thread(self._check)
+            except OtherSchema as error:
+                return error
+            except SurelineError:  # away or busy: the job server's own connections tell of that
+                logger.debug("worker: the tables could not be looked at")
+            due = clock() + self._settings.heartbeat
+        return None
 
     async def _run(self, app: procrastinate.App, chores: Chores) -> None:
         settings = self._settings
