@@ -35,7 +35,7 @@ def test_all_about_a_subject_goes(recorded: Run) -> None:
 def test_for_programs_it_says_the_figures(recorded: Run) -> None:
     """With --json the figures, and nothing else."""
     said = recorded("ledger", "erase", "--subject", "p-1", *ASKED, "--json")
-    assert json.loads(said.stdout) == {"erased": 2, "left": 0, "views": 0}
+    assert json.loads(said.stdout) == {"erased": 2, "left": 0, "views": 0, "late": 0}
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, bindparam, delete, exists, select
 
 from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata
+from sureline.adapters.storage.tables import decisions, metadata, payloads
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.saved_views import SavedView
@@ -149,6 +149,14 @@ def _bytes(value: Any) -> bytes:
     if isinstance(value, (bytes, memoryview)):
         return bytes(value).lower()
     return str(value).casefold().encode("utf-8", "surrogatepass")
+
+
+def take_payload(store: Marked, decision_id: str) -> None:
+    """Erase a decision's own payload only: what was said of it stays, as it did earlier."""
+    gone = and_(decisions.c.stream == payloads.c.stream, decisions.c.seq == payloads.c.seq)
+    named = decisions.c.id == bindparam("id")
+    one = compiled(delete(payloads).where(exists(select(decisions.c.seq).where(gone, named))))
+    store.run(store.services.store.database.write(lambda write: write.run(one, (decision_id,))))
 
 
 def counts(store: Marked) -> list[Any]:

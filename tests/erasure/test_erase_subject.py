@@ -5,15 +5,30 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sureline.application.erasure import PAGE
 from sureline.application.import_log import Mapped
+from sureline.application.label import GivenAnswer
+from sureline.application.ports.reviews import Changed
 from sureline.bootstrap.erasing import subject_eraser
-from sureline.errors import InvalidInput
-from tests.erasure.marked import MARK, SUBJECT, Marked, counts, files_of, fill, places_of
+from sureline.core.values.outcome import Action, Outcome, OutcomeSource
+from sureline.core.values.review import Review, Verdict
+from sureline.errors import Conflict, InvalidInput
+from tests.erasure.marked import (
+    MARK,
+    SUBJECT,
+    Marked,
+    counts,
+    files_of,
+    fill,
+    marked_fields,
+    places_of,
+    take_payload,
+)
 
 ASKED = {"by": "dpo", "reason": "asked for by the person"}
 
@@ -69,6 +84,51 @@ def test_a_retry_of_what_was_erased_brings_nothing_back(store: Marked) -> None:
     assert places_of(store.services) == []
 
 
+def test_no_words_are_kept_about_what_is_erased(store: Marked) -> None:
+    """Every way in which something can be said: the answer counts, says so, and is repeatable."""
+    services, one = store.services, store.decide(**marked_fields())
+    store.run(subject_eraser(services).erase(SUBJECT, **ASKED))
+    given = {"decision_id": one, "action": Action.REJECT, "by": "bob", "comment": MARK}
+    for source in (OutcomeSource.INCIDENT, OutcomeSource.REVIEW):
+        answer = GivenAnswer(**given, source=source, id=f"said {source}")
+        for _ in range(2):
+            said = store.run(services.labeller.record("default", answer))
+            assert (said.correct, said.comment, said.words_erased) == (False, None, True)
+    with pytest.raises(Conflict):
+        store.run(services.labeller.record("default", replace(answer, action=Action.APPROVE)))
+    edit = Outcome(
+        id="edit", workspace="default", decision_id=one, action=Action.EDIT, correct=False,
+        source=OutcomeSource.AUDIT, by="cy", anchored=True, recorded_at=store.clock.now(),
+        comment=MARK, edited_fields=("vendor",), edited=MARK.encode(),
+    )  # fmt: skip
+    assert [store.run(services.ledger.record_outcome(edit)) for _ in range(2)] == [True, False]
+    store.run(services.store.planted.keep_own("default", one, by="ann", answer=MARK,
+                                              at=store.clock.now()))  # fmt: skip
+
+    def step(item: Review) -> Changed:
+        said = Verdict(action=Action.REJECT, by="ann", digest="d", at=store.clock.now(),
+                       comment=MARK, edited=MARK)  # fmt: skip
+        return Changed(item=replace(item, given=(said,)))
+
+    changed = store.run(services.store.reviews.change("default", one, step))
+    assert (changed.given[0].comment, changed.given[0].edited) == (None, None)
+    assert places_of(services) == []
+    assert store.run(services.store.ledger.verify()).ok
+
+
+def test_words_that_an_earlier_version_kept_are_found(store: Marked) -> None:
+    """Erasing again finds what was said of erased decisions, though they name nobody any more."""
+    services = store.services
+    other = store.decide(**marked_fields(subject="customer-other"))
+    kept = GivenAnswer(decision_id=other, action=Action.REJECT, by="cy", comment=MARK)
+    store.run(services.labeller.record("default", kept))
+    take_payload(store, other)
+    assert "payloads.answer" in places_of(services)
+    eraser = subject_eraser(services)
+    assert [store.run(eraser.erase(SUBJECT, **ASKED)).late for _ in range(2)] == [1, 0]
+    assert places_of(services) == []
+
+
 @pytest.mark.parametrize(
     ("subject", "words", "field"),
     [
@@ -119,6 +179,8 @@ KILLED = """
 import asyncio, os, signal, sys
 from sureline.bootstrap import open_services
 from sureline.application.import_log import Mapped
+from sureline.application.label import GivenAnswer
+from sureline.application.ports.reviews import Changed
 from sureline.bootstrap.erasing import subject_eraser
 
 def stop(count):

@@ -16,12 +16,13 @@ from sureline.application.review.desk import Said
 from sureline.bootstrap.erasing import keeper
 from sureline.core.values.outcome import Action, OutcomeSource
 from tests.adapters.storage.samples import record
-from tests.erasure.marked import MARK, Marked, counts, places_of
+from tests.erasure.marked import MARK, Marked, counts, places_of, take_payload
 
 POLICY = """\
 version: 1
 defaults:
   retention: {payload_days: 30}
+  review: {double_review: 0, honeypots: 0}
 slices:
   invoices:
     mode: route
@@ -32,13 +33,13 @@ slices:
   corrected:
     weights: {verification: 1}
     output: {json_schema: {type: object}}
-    review: {deadline_minutes: 525600}
+    review: {deadline_minutes: 525600, double_review: 0, honeypots: 0}
   short:
     weights: {verification: 1}
     output: {structured: false}
     prose: [{max_length: 500}]
     retention: {payload_days: 7, keep_golden: false}
-    review: {deadline_minutes: 525600}
+    review: {deadline_minutes: 525600, double_review: 0, honeypots: 0}
   kept:
     weights: {verification: 1}
     output: {structured: false}
@@ -168,11 +169,22 @@ def test_the_golden_set_goes_where_the_policy_says_so(dated: Marked) -> None:
     assert places_of(dated.services) == []
 
 
-def test_a_comment_that_came_later_goes_too(dated: Marked) -> None:
-    """What is said of a decision after it was erased is gone after the next run."""
+def test_a_comment_that_came_later_is_not_kept(dated: Marked) -> None:
+    """What is said of a decision after it was erased counts, and none of its words are kept."""
     one = decided(dated, slice_key="short", output=MARK)
     dated.clock.advance(timedelta(days=8))
-    dated.run(keeper(dated.services).run())
+    assert dated.run(keeper(dated.services).run()).erased == 1
+    given = {"decision_id": one, "action": Action.REJECT, "by": "bob", "comment": MARK}
+    said = GivenAnswer(**given, source=OutcomeSource.INCIDENT)
+    recorded = dated.run(dated.services.labeller.record("default", said))
+    assert (recorded.correct, recorded.comment, recorded.words_erased) == (False, None, True)
+    assert places_of(dated.services) == []
+
+
+def test_a_comment_that_an_earlier_version_kept_goes_too(dated: Marked) -> None:
+    """It goes with the next run in which nothing needs it."""
+    one = decided(dated, slice_key="short", output=MARK)
+    dated.clock.advance(timedelta(days=8))
     said = GivenAnswer(
         decision_id=one,
         action=Action.REJECT,
@@ -182,6 +194,7 @@ def test_a_comment_that_came_later_goes_too(dated: Marked) -> None:
     )
     dated.run(dated.services.labeller.record("default", said))
     dated.settle()
+    take_payload(dated, one)
     incidents, ann = dated.services.store.incidents, {"by": "ann", "note": "paid back"}
     (opened,) = dated.run(incidents.list("default", only_open=True, slices=(), limit=9))
     assert dated.run(keeper(dated.services).run()).erased == 0

@@ -16,7 +16,7 @@ def test_a_subject_is_counted_and_erased(served: Served) -> None:
     counted = served.call("POST", "/v1/erasures/preview", AUDITOR, json={"subject": "customer-7"})
     assert counted.json() == {"decisions": 3}
     done = served.call("POST", "/v1/erasures", AUDITOR, json=BODY)
-    assert done.json() == {"erased": 3, "left": 0, "views": 0}
+    assert done.json() == {"erased": 3, "left": 0, "views": 0, "late": 0}
     shown = [
         served.call("GET", f"/v1/decisions/{one}", ADMIN).json().get("erased", False)
         for one in (*about, other)

@@ -12,17 +12,24 @@ from sureline.errors import InvalidInput
 
 PAGE = 25
 """Decisions that are erased in one transaction: whoever decides meanwhile waits milliseconds."""
+LATE = "said of it after it was erased"
+"""The reason that the ledger gives for such words."""
 LONGEST = 200
 """Characters of a subject's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectErased:
-    """What one run did: `erased` decisions, `views` that looked for the subject; `left` to do."""
+    """What one run did: `erased` decisions, `views` that looked for the subject; `left` to do.
+
+    `late` are decisions, about whomever, that had been erased before and of which an earlier
+    version kept what was said since.
+    """
 
     erased: int
     left: int
     views: int
+    late: int = 0
 
     @property
     def done(self) -> bool:
@@ -75,10 +82,20 @@ class SubjectEraser:
                 break
             erased += page
             progress(page)
+        late = await self._erase_late(by)
         views = await self.store.forget_views(self.workspace, subject.strip())
         self.forget_replies()
         left = await self.store.about(self.workspace, key)
-        return SubjectErased(erased=erased, left=left, views=views)
+        return SubjectErased(erased=erased, left=left, views=views, late=late)
+
+    async def _erase_late(self, by: str) -> int:
+        """Erase what was said of erased decisions: whom they were about is known no more."""
+        late = 0
+        while found := await self.store.erase_late(
+            self.workspace, limit=PAGE, by=by, reason=LATE, at=self.clock.now()
+        ):
+            late += found
+        return late
 
     def _key(self, subject: str) -> bytes:
         if not subject.strip() or len(subject) > LONGEST:

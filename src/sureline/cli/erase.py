@@ -78,6 +78,8 @@ def _erase_subject(
     if as_json:
         print_json(asdict(done))
         return
+    if done.late:
+        say(f"erased what was said of {counted(done.late, 'decision')} after they were erased")
     if not done.erased and not done.views:
         say("there was nothing left about this subject")
         return

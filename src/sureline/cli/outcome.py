@@ -75,6 +75,7 @@ def _json(recorded: Outcome, told: Standing) -> dict[str, Any]:
         "source": recorded.source,
         "by": recorded.by,
         "recorded_at": recorded.recorded_at.isoformat(),
+        "words_erased": recorded.words_erased,
         **told.as_json(),
     }
 
@@ -87,5 +88,7 @@ def _show(recorded: Outcome, told: Standing) -> None:
         say(f"{said} is kept in the ledger")
     else:
         say(f"{said}, counts as {labelled(recorded)}")
+    if recorded.words_erased:
+        say("the comment is not kept, because what it is about is erased")
     for line in told.lines(recorded):
         say(line)

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.erase_subject import ABOUT, EraseSubjectPage
 from sureline.adapters.storage.forget_views import ForgetViews
+from sureline.adapters.storage.late_words import late_words
 from sureline.adapters.storage.retention import EraseDue, past_due
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.erasures import DuePage, Hold
 
 
@@ -39,6 +42,21 @@ class SqlErasures:
                 workspace=workspace, subject=subject, limit=limit, by=by, reason=reason, at=at
             )
         )
+
+    async def erase_late(
+        self, workspace: str, *, limit: int, by: str, reason: str, at: datetime
+    ) -> int:
+        """Erase words about up to `limit` erased decisions; return of how many there were any."""
+        ids = await self._database.apart(lambda fetch: late_words(fetch, workspace, limit))
+        if not ids:
+            return 0
+
+        def write(transaction: Transaction) -> int:
+            return sum(
+                ErasePayload(workspace, one, by, reason, at)(transaction) for one in sorted(ids)
+            )
+
+        return await self._database.write(write)
 
     async def forget_views(self, workspace: str, subject: str) -> int:
         """Delete the saved views that look for a subject's id; return how many there were."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sureline.adapters.storage.late_words import kept_outcome
 from sureline.adapters.storage.planted_outcomes import PLANTED_OUTCOMES_OF, planted_outcome_of
 from sureline.adapters.storage.planted_step import answered_elsewhere
 from sureline.adapters.storage.queued import own_review, put_reviews
@@ -42,7 +43,7 @@ class HearOutcome:
             put_reviews(transaction, [(item, found.item)])
             if found.item.released:
                 answered_elsewhere(transaction, found.item)
-        return found.answer
+        return kept_outcome(transaction, found.answer)
 
 
 def _said(transaction: Transaction, named: tuple[str, str]) -> Sequence[Outcome]:

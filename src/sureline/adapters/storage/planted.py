@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.golden_rows import GOLDEN, golden_case
 from sureline.adapters.storage.labels_by import LABELS_BY, counted_by, labels_of
+from sureline.adapters.storage.late_words import is_erased
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.place_planted import place
 from sureline.adapters.storage.plant import Planting
@@ -199,7 +200,9 @@ class SqlPlanted:
     ) -> None:
         """Keep somebody's own answer; the first one stands."""
         row = (workspace, review_id, by, answer, to_micros(at))
-        await self._database.write(lambda one: one.run(_KEEP_OWN, row))
+        await self._database.write(
+            lambda one: is_erased(one, workspace, review_id) or one.run(_KEEP_OWN, row)
+        )
 
     async def own(self, workspace: str, review_id: str, by: str) -> str | None:
         """Return somebody's own answer, None without one."""

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.give_way import give_way
+from sureline.adapters.storage.late_words import kept_review
 from sureline.adapters.storage.line_rows import forget_lines, put_lines
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.planted_step import (
@@ -63,6 +64,7 @@ def put_reviews(transaction: Transaction, changes: Iterable[Change]) -> None:
     told: list[Notice] = []
     flow = FlowCounter()
     for before, after in changes:
+        after = kept_review(transaction, after)
         rows.append(row_of(after))
         told += [one for one in notices(before, after) if not _is_secret(transaction, one)]
         flow.add(before, after)

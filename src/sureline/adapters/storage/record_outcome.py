@@ -13,6 +13,7 @@ from sqlalchemy import and_, bindparam, select
 from sureline.adapters.storage.append_decision import INSERT_PAYLOAD, SALT_BYTES
 from sureline.adapters.storage.corrections import note_correction
 from sureline.adapters.storage.labels import BY_DECISION, GivenLabel, labelled, set_label
+from sureline.adapters.storage.late_words import kept_outcome
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.planted_outcomes import keep_planted_outcome, planted_outcome
 from sureline.adapters.storage.planted_step import is_planted
@@ -90,7 +91,7 @@ class RecordOutcome:
 
     def __call__(self, transaction: Transaction) -> bool:
         """Write it; False if it is there already. Raises NotFound, Conflict."""
-        outcome = self.outcome
+        outcome = kept_outcome(transaction, self.outcome)
         if recorded_before(transaction, outcome) is not None:
             return False
         found = transaction.first(BY_DECISION, (outcome.workspace, outcome.decision_id))
@@ -123,6 +124,7 @@ def recorded_before(
 
     With `by_rule` what the rules made of it may differ: whether it is a label, and of what content.
     """
+    outcome = kept_outcome(transaction, outcome)
     existing = transaction.first(_BY_ID, (outcome.workspace, outcome.id))
     before = (
         planted_outcome(transaction, outcome.workspace, outcome.id)
@@ -135,7 +137,7 @@ def recorded_before(
         outcome = replace(outcome, correct=before.correct, content=before.content)
     if _content(before) != _content(outcome, existing):
         raise Conflict(f"outcome {outcome.id!r} was recorded before with other content")
-    return before
+    return replace(before, words_erased=outcome.words_erased)
 
 
 def _content(outcome: Outcome, existing: tuple[Any, ...] | None = None) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, func, literal_column, select
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.hear_outcome import HearOutcome
+from sureline.adapters.storage.late_words import kept_review
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.planted_step import keep_answers
 from sureline.adapters.storage.queue_pages import FREE, Fetch, over_page, page, rows_of
@@ -170,7 +171,7 @@ def do_step(transaction: Transaction, item: Review, step: Step) -> Review:
         RecordOutcome(outcome, but=item.id)(transaction)
     if changed.item != item:
         put_reviews(transaction, [(item, changed.item)])
-    return changed.item
+    return kept_review(transaction, changed.item)
 
 
 def readable(rows: Iterator[Any]) -> Iterator[Review]:

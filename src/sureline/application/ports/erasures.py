@@ -59,6 +59,11 @@ class Erasures(Protocol):
     ) -> int:
         """Erase up to `limit` decisions about a subject; return how many, 0 when all are gone."""
 
+    async def erase_late(
+        self, workspace: str, *, limit: int, by: str, reason: str, at: datetime
+    ) -> int:
+        """Erase words about up to `limit` erased decisions; return of how many there were any."""
+
     async def forget_views(self, workspace: str, subject: str) -> int:
         """Delete the saved views that look for a subject's id; return how many there were."""
 

@@ -42,7 +42,8 @@ class Outcome:
 
     `correct` is the label: True, False, or None where the action is no label. `anchored` says
     that the person saw the proposal before answering. `content` is the digest of what was decided
-    on, as it is released; `edited` is that content as JSON, where an edit made it.
+    on, as it is released; `edited` is that content as JSON, where an edit made it. `words_erased`
+    says that a comment or an edit came and is not kept, because its decision's payload is erased.
     """
 
     id: str
@@ -58,3 +59,4 @@ class Outcome:
     edited_fields: tuple[str, ...] = ()
     content: str | None = None
     edited: bytes | None = None
+    words_erased: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
@@ -42,12 +44,14 @@ class SubjectShape(TypedDict):
 class ErasedShape(TypedDict):
     """What was erased; with `left` above 0 the same request goes on.
 
-    `views` are saved views that looked for the subject.
+    `views` are saved views that looked for the subject; `late` decisions about whomever that had
+    been erased before and of which an earlier version kept what was said since.
     """
 
     erased: int
     left: int
     views: int
+    late: int
 
 
 async def preview(call: Call) -> Reply:
@@ -66,7 +70,7 @@ async def erase(call: Call) -> Reply:
         reason=call.body["reason"],
         most=MOST,
     )
-    return Reply.json({"erased": done.erased, "left": done.left, "views": done.views})
+    return Reply.json(asdict(done))
 
 
 def _check_unbound(key: ApiKey) -> None:

@@ -113,6 +113,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "recorded_at": outcome.recorded_at.isoformat(),
         "comment": outcome.comment,
         "edited_fields": list(outcome.edited_fields),
+        "words_erased": outcome.words_erased,
     }
 
 

@@ -105,7 +105,10 @@ class OutcomeFields(TypedDict, total=False):
 
 
 class OutcomeShape(TypedDict):
-    """A recorded outcome; `correct` is the label, null where the action is no label."""
+    """A recorded outcome; `correct` is the label, null where the action is no label.
+
+    `words_erased` tells that a comment came and is not kept: what it is about is erased.
+    """
 
     id: str
     decision_id: str
@@ -117,6 +120,7 @@ class OutcomeShape(TypedDict):
     recorded_at: Moment
     comment: str | None
     edited_fields: list[str]
+    words_erased: bool
 
 
 class ReviewShape(TypedDict):
