@@ -12,6 +12,7 @@ from sureline.adapters.clock import SystemClock
 from sureline.adapters.storage.backup import Backup as Backup
 from sureline.adapters.storage.backup import (
     Progress,
+    check_is_store,
     copy_file,
     copy_rows,
     file_to_copy,
@@ -28,14 +29,14 @@ from sureline.adapters.storage.restored import (
     workspaces,
 )
 from sureline.adapters.storage.stated_heads import heads_met
-from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.store import Store, file_of, open_store
 from sureline.application.ports.audits import Erasure
 from sureline.bootstrap.heads import StatedHead
 from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import TableReport
 from sureline.core.gate.acting import check_distinct
 from sureline.core.signed_head import store_identity
-from sureline.errors import InvalidInput, NotFound, Refused
+from sureline.errors import InvalidInput, NotFound, Refused, StoreCorrupt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,25 +87,33 @@ async def _rows_of(url: str, part: Path, progress: Progress) -> None:
         source.close()
 
 
-async def drill(path: Path, head: StatedHead | None) -> Drill:
+async def drill(path: Path, head: StatedHead | None, *, may_be_empty: bool = False) -> Drill:
     """Restore a backup into a temporary folder, open it, and look at all of it.
 
-    The backup itself is only read. Raises InvalidInput, StoreError.
+    The backup itself is only read. One in which nothing was recorded is a fault, unless it
+    `may_be_empty`. Raises Refused for what is no store, InvalidInput, StoreError.
     """
     with tempfile.TemporaryDirectory(prefix="sureline-drill-") as folder:
-        copy = take_copy(path, Path(folder))
-        store = open_store(f"sqlite:///{copy}", create=False)
         try:
-            return await _tried(store, head)
+            copy = take_copy(path, Path(folder))
+            store = open_store(f"sqlite:///{copy}", create=False)
+        except StoreCorrupt as error:
+            said = error.message.replace(str(Path(folder) / "restored.db"), str(path))
+            raise Refused(f"do NOT rely on it: {said}") from error
+        try:
+            return await _tried(store, head, may_be_empty=may_be_empty)
         finally:
             store.close()
 
 
-async def _tried(store: Store, head: StatedHead | None) -> Drill:
+async def _tried(store: Store, head: StatedHead | None, *, may_be_empty: bool) -> Drill:
     chain = await store.ledger.verify()
     tables = tuple(await store.derived.compare()) if chain.ok else ()
     faults = [] if chain.fault is None else [chain.fault.message]
     faults += [one.sentence for one in tables if not one.ok]
+    faults += store.derived.programs().faults
+    if chain.ok and not chain.rows and not may_be_empty:
+        faults.append("nothing was ever recorded in it; if that is what you expect: --empty")
     missing = None
     if head is not None:
         if head.statement.store != store_identity(store.secret):
@@ -129,11 +138,15 @@ async def mark_restored(url: str, *, by: str, reason: str, erasures: Sequence[Er
 
     May be done again. Raises Refused if the ledger does not hold, StoreError.
     """
+    file = file_of(url)
+    if file is not None and file.is_file():
+        check_is_store(file)
     store = open_store(url, create=False)
     try:
         chain = await store.ledger.verify()
-        if chain.fault is not None:
-            raise Refused(f"the ledger does not hold: {chain.fault.message}; try another backup")
+        faults = [] if chain.fault is None else [f"the ledger does not hold: {chain.fault.message}"]
+        for fault in (*faults, *store.derived.programs().faults):
+            raise Refused(f"{fault}; try another backup")
         for workspace in workspaces(store.database):
             keys = await store.keys.all(workspace)
             check_distinct(by, [one.name for one in keys], field="--by")

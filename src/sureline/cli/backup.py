@@ -53,6 +53,9 @@ def try_backup(
         typer.Option("--head", help="A file of `ledger head`: says how many rows are missing."),
     ] = None,
     public_key: PublicKeysOption = None,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="That nothing was ever recorded in it is no fault.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Restore a backup into a temporary folder, open it and verify all of it; the file is read.
@@ -60,7 +63,7 @@ def try_backup(
     Says how old it is and what it lacks. Exit code 1 if it could not be used.
     """
     stated = None if head is None else read_head(head, public_key or [])
-    found = asyncio.run(drill(backup, stated))
+    found = asyncio.run(drill(backup, stated, may_be_empty=empty))
     if as_json:
         print_json(_drill_json(found))
     else:

@@ -34,6 +34,7 @@ from sureline.core.chain_export import verify_export
 from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import NOT_CHAINED, NOT_EXPORTED, TableReport
 from sureline.core.gate.acting import acting
+from sureline.core.schema_verification import OUT_OF_REACH, SchemaReport
 from sureline.core.signed_head import HeadsMet
 from sureline.core.values.counted import counted
 from sureline.errors import Refused
@@ -68,13 +69,14 @@ class Verified:
     """What was seen of a ledger: the chain, and of a store also the past cases and the tables.
 
     `derived` is None where labels and counts were not compared, because the chain itself does not
-    hold or because an export has none.
+    hold or because an export has none. `programs` are what runs inside the database.
     """
 
     chain: ChainReport
     cases: Cases | None = None
     derived: tuple[TableReport, ...] | None = None
     blind_spots: tuple[str, ...] = field(default=())
+    programs: SchemaReport = field(default_factory=SchemaReport)
     against: HeadFinding | None = None
 
     @property
@@ -82,6 +84,7 @@ class Verified:
         """Tell whether all that was looked at holds."""
         tables = all(one.ok for one in self.derived or ())
         tables &= self.against is None or not self.against.faults
+        tables &= not self.programs.faults
         return self.chain.ok and tables and (self.cases is None or self.cases.ok)
 
 
@@ -142,6 +145,8 @@ async def _verified(services: Services, expected: Head | StatedHead | None) -> V
     cases = await services.check_cases()
     chain = await services.store.ledger.verify(expected=common_head(expected))
     unseen = () if chain.ok else ("labels and counts: the ledger does not hold, so none follow",)
+    programs = services.store.derived.programs()
+    out_of_reach = (*programs.remarks, OUT_OF_REACH) if services.store.on_postgres else ()
     return Verified(
         chain=chain,
         cases=Cases(
@@ -152,7 +157,8 @@ async def _verified(services: Services, expected: Head | StatedHead | None) -> V
             wrong=cases.wrong,
         ),
         derived=await services.store.derived.compare() if chain.ok else None,
-        blind_spots=(*unseen, *_unchecked(expected), *NOT_CHAINED),
+        blind_spots=(*unseen, *out_of_reach, *_unchecked(expected), *NOT_CHAINED),
+        programs=programs,
         against=found_of(expected, met),
     )
 
@@ -233,13 +239,14 @@ def _tell(found: Verified) -> None:
         gone = counted(report.erased, "payload")
         say(f"the ledger holds: {counted(report.rows, 'row')}, {gone} erased on record")
     _tell_head(found.against)
-    for table in found.derived or ():
-        say(table.sentence)
-    if not all(table.ok for table in found.derived or ()):
-        say("certificates rest on these tables; to put them right: sureline ledger rebuild --by X")
+    _tell_tables(found)
     if cases is not None:
-        holds = "hold" if cases.ok else "do not hold; history fails and people decide"
+        holds = "hold" if cases.ok else "do not hold"
         say(f"the past cases {holds}: {cases.usable} of {cases.recorded} vectors can be searched")
+        if cases.usable < cases.recorded:
+            say(
+                "history fails and people decide, as long as one that cannot is in a slice's window"
+            )
         if cases.wrong:
             say(
                 f"of {cases.in_database} in the database's table {cases.wrong} are wrong or "
@@ -248,6 +255,15 @@ def _tell(found: Verified) -> None:
     say(f"head: {report.head}")
     for blind_spot in (*report.cannot_see, *found.blind_spots):
         say(f"cannot see: {blind_spot}")
+
+
+def _tell_tables(found: Verified) -> None:
+    for fault in found.programs.faults:
+        say(f"do NOT rely on it: {fault}")
+    for table in found.derived or ():
+        say(table.sentence)
+    if not all(table.ok for table in found.derived or ()):
+        say("certificates rest on these tables; to put them right: sureline ledger rebuild --by X")
 
 
 def _tell_head(found: HeadFinding | None) -> None:
@@ -273,6 +289,7 @@ def _json(found: Verified) -> dict[str, Any]:
         else {"row": fault.seq, "kind": fault.kind, "message": fault.message},
         "derived": None if derived is None else [_table_json(one) for one in derived],
         "against": None if found.against is None else found.against.as_json(),
+        "programs": asdict(found.programs),
         "cases": None if found.cases is None else asdict(found.cases),
         "cannot_see": [*report.cannot_see, *found.blind_spots],
     }

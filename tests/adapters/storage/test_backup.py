@@ -15,9 +15,9 @@ from sureline.adapters.storage.backup import copy_file, new_file
 from sureline.adapters.storage.copy_store import copy_store
 from sureline.adapters.storage.restored import MarkRestored, every_erasure, newest_moment
 from sureline.adapters.storage.store import open_store
-from sureline.bootstrap.backup import back_up, drill
+from sureline.bootstrap.backup import back_up, drill, mark_restored
 from sureline.core.values.outcome import Action
-from sureline.errors import InvalidInput, Refused, StoreError, SurelineError
+from sureline.errors import InvalidInput, Refused, StoreCorrupt, StoreError, SurelineError
 from tests.adapters.storage.samples import NOON, outcome, record, switch
 from tests.postgres import Postgres
 
@@ -131,6 +131,38 @@ async def test_what_cannot_be_backed_up_or_tried_is_said(tmp_path: Path) -> None
     (tmp_path / "b.db").write_bytes(b"no database" * 1_000)
     with pytest.raises(SurelineError):
         await drill(tmp_path / "b.db", None)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b"SQLite format 3\x00" + bytes(84), "not a sureline store"),
+        (b"PK\x03\x04", "not a sureline store"),
+    ],
+    ids=["empty", "blank", "archive"],
+)
+async def test_what_is_no_store_cannot_be_restored(tmp_path: Path, data: bytes, words: str) -> None:
+    """It is not made one by being opened: neither drilled, backed up, nor taken into use."""
+    path = tmp_path / "b.db"
+    path.write_bytes(data)
+    with pytest.raises(Refused, match=words) as refused:
+        await drill(path, None)
+    assert str(path) in refused.value.message
+    with pytest.raises(StoreCorrupt, match=words):
+        await back_up(f"sqlite:///{path}", tmp_path / "c.db", progress=lambda _: None)
+    with pytest.raises(StoreCorrupt, match=words):
+        await mark_restored(f"sqlite:///{path}", by="ada", reason="lost", erasures=())
+    assert path.read_bytes() == data
+    assert _names(tmp_path) == ["b.db"]
+
+
+async def test_a_store_without_a_row_is_restorable_only_if_expected(tmp_path: Path) -> None:
+    """A backup of the wrong store would pass otherwise."""
+    path = tmp_path / "b.db"
+    open_store(f"sqlite:///{path}").close()
+    assert "nothing was ever recorded" in (await drill(path, None)).faults[0]
+    assert (await drill(path, None, may_be_empty=True)).faults == ()
 
 
 async def test_a_damaged_backup_does_not_pass_the_drill(tmp_path: Path) -> None:

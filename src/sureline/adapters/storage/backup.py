@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sureline.adapters.storage.copy_store import copy_store
+from sureline.adapters.storage.schema import APPLICATION_ID
 from sureline.adapters.storage.sqlite_database import reading_address
 from sureline.adapters.storage.sqlite_errors import translated
 from sureline.adapters.storage.store import Store, file_of, open_store
 from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.core.chain_verification import ChainReport
-from sureline.errors import InvalidInput, Refused, StoreError, StoreUnavailable
+from sureline.errors import InvalidInput, Refused, StoreCorrupt, StoreError, StoreUnavailable
 
 PAGES = 2_000
 """Pages of the file that are copied at once."""
+
+_SQLITE = b"SQLite format 3\x00"
 
 Progress = Callable[[int], None]
 """Is told how much more was copied: pages of a file, or rows of a database."""
@@ -115,7 +118,18 @@ def file_to_copy(url: str) -> Path:
         raise InvalidInput("a store in memory has nothing to back up", field="--store")
     if not file.is_file():
         raise StoreUnavailable(f"{file}: there is no store; look for a typing error")
+    check_is_store(file)
     return file
+
+
+def check_is_store(file: Path) -> None:
+    """Raise StoreCorrupt unless a file begins as a store's: opening an empty one would make one."""
+    with file.open("rb") as opened:
+        first = opened.read(72)
+    if not first:
+        raise StoreCorrupt(f"{file} is empty (0 bytes); expected a SQLite file of sureline")
+    if first[:16] != _SQLITE or int.from_bytes(first[68:72], "big") != APPLICATION_ID:
+        raise StoreCorrupt(f"{file} is not a sureline store; expected a SQLite file of sureline")
 
 
 async def proven(path: Path) -> ChainReport:
@@ -143,11 +157,14 @@ async def _verified(path: Path) -> ChainReport:
     try:
         chain = await store.ledger.verify()
         tables = await store.derived.compare() if chain.ok else ()
+        programs = store.derived.programs().faults
     finally:
         store.close()
     if chain.fault is not None:
         raise Refused(f"the ledger does not hold, so no backup was made: {chain.fault.message}")
     wrong = [one.sentence for one in tables if not one.ok]
+    if programs:
+        raise Refused(f"no backup was made: {programs[0]}")
     if wrong:
         raise Refused(
             f"no backup was made: {wrong[0]}; to put it right: sureline ledger rebuild --by X"
@@ -159,6 +176,7 @@ def take_copy(path: Path, folder: Path) -> Path:
     """Copy a backup, with its log if it has one, into a folder. Raises InvalidInput, StoreError."""
     if not path.is_file():
         raise InvalidInput("there is no such backup", field=str(path))
+    check_is_store(path)
     copy = folder / "restored.db"
     try:
         for ending in ("", "-wal"):

@@ -38,11 +38,13 @@ from sureline.adapters.storage.labels import (
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.rebuild_counts import WEEK, rebuild_counts
 from sureline.adapters.storage.rebuild_incidents import compare_incidents, rebuild_incidents
+from sureline.adapters.storage.schema_programs import PROGRAMS, compare_schema
 from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.tables import decisions, outcomes
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.registry import REBUILD
 from sureline.core.derived_verification import TableComparison, TableReport, compare_counts
+from sureline.core.schema_verification import SchemaReport
 from sureline.core.values.outcome import OutcomeSource
 
 Each = Callable[[Statement, Sequence[Any]], Iterable[tuple[Any, ...]]]
@@ -223,6 +225,11 @@ class SqlDerived:
                 return compare_derived(each)
 
         return await asyncio.to_thread(read)
+
+    def programs(self) -> SchemaReport:
+        """Compare the triggers, rules and functions of the database with sureline's own."""
+        with self._database.reader() as fetch:
+            return compare_schema(fetch(PROGRAMS, ()))
 
     async def rebuild(self, *, workspace: str, by: str, at: datetime) -> tuple[TableReport, ...]:
         """Make what differs anew, and return how it compared before."""
