@@ -11,7 +11,7 @@ import pytest
 
 from sureline.adapters.reports.evidence_html import MOST_ROWS, evidence_html, evidence_readme
 from sureline.application.check_evidence import FILES
-from sureline.application.evidence import Summary, Verification, Wanted
+from sureline.application.evidence import Summary, Verification, Wanted, verification_json
 from sureline.core.chain import Head
 from sureline.core.chain_verification import ChainReport, Fault, FaultKind
 from sureline.core.evidence import Period
@@ -41,7 +41,7 @@ def _summary(rows: int = 2, fault: Fault | None = FAULT) -> Summary:
         wanted=Wanted(period=PERIOD, seed="s", sample=3),
         store="f" * 32,
         counts={"decisions": 4, "drawn_for_audit": 1, "routes": {HOSTILE: {"auto_approve": 4}}},
-        verification=Verification(chain=chain),
+        verification=verification_json(Verification(chain=chain)),
         rows={**lists, "calibrations.jsonl": [CALIBRATION, {"id": "c", "body": "{"}]},
     )
 

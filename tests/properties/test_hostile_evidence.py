@@ -114,7 +114,14 @@ def test_what_is_no_statement_or_manifest_is_said(data: bytes) -> None:
 def test_a_manifest_with_other_values_is_said_or_the_same(name: str, value: Any) -> None:
     """What is read is written again byte by byte, or refused."""
     manifest = Manifest(
-        store="s", period=PERIOD, seed="x", sample=1, payloads=False, streams={}, files={}
+        version="1",
+        store="s",
+        period=PERIOD,
+        seed="x",
+        sample=1,
+        payloads=False,
+        streams={},
+        files={},
     )
     content = {**json.loads(manifest.text()), name: value}
     data = (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -20,15 +19,25 @@ from sureline.application.evidence import (
     SUMMARY,
     VERIFICATION,
 )
+from sureline.application.evidence_pages import Pages
+from sureline.application.evidence_records import (
+    Rows,
+    named,
+    read_calibrations,
+    read_policies,
+    read_records,
+    read_verification,
+)
 from sureline.application.ports.evidence import PackReader
 from sureline.core.canonical import canonical_json
 from sureline.core.chain import Head, payload_digest
 from sureline.core.chain_export import read_export_line
 from sureline.core.chain_verification import ChainVerifier
-from sureline.core.evidence import DERIVED, SAMPLE, PeriodViews
+from sureline.core.evidence import DERIVED, SAMPLE, PeriodViews, with_payload
 from sureline.core.evidence_manifest import MANIFEST, SIGNATURE, Manifest, Stretch
 from sureline.core.signed_head import HeadStatement
 from sureline.core.values.counted import counted
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 CONTENT = (CHAIN, *DERIVED, POLICIES, CALIBRATIONS, HELD, INCIDENTS, RECALLS, VERIFICATION)
@@ -64,16 +73,25 @@ class PackReport:
         return all(one.ok for one in self.findings)
 
 
-def check_pack(pack: PackReader, manifest: Manifest, head: HeadStatement | None) -> PackReport:
+def check_pack(
+    pack: PackReader, manifest: Manifest, head: HeadStatement | None, pages: Pages
+) -> PackReport:
     """Check digests, the chain, and all that follows from it. Raises InvalidInput for no pack."""
     findings = list(_digests(pack, manifest))
+    other_version = pages.unproven(manifest)
+    unseen: tuple[str, ...] = () if other_version is None else (other_version,)
     if all(one.ok for one in findings):
         views = PeriodViews(manifest.period, seed=manifest.seed, sample=manifest.sample)
         chain = _Chain(manifest, head)
         findings.append(chain.read(pack, views))
         findings += chain.compared()
         findings += _follow(pack, manifest, views)
-    unseen = () if head else ("that the chain was rewritten as a whole: give a signed --head",)
+        beside = _Beside(pack, manifest, views)
+        findings += beside.tables()
+        findings += beside.pages(pages, all(one.ok for one in findings))
+        unseen += beside.unproven
+    if head is None:
+        unseen += ("that the chain was rewritten as a whole: give a signed --head",)
     return PackReport(findings=tuple(findings), cannot_see=(*unseen, *_UNPROVEN))
 
 
@@ -167,15 +185,13 @@ def _verifier(stream: str, stretch: Stretch) -> ChainVerifier:
 
 
 def _follow(pack: PackReader, manifest: Manifest, views: PeriodViews) -> Iterator[Finding]:
-    """Make the files again that follow from the chain, and check the others against it."""
+    """Make the files again that follow from the chain."""
     expected = views.lines()
     for name in DERIVED:
         lines: Iterable[str] = pack.lines(name)
         if name == SAMPLE:
             lines = _confirmed(lines, manifest.payloads)
         yield _same(name, lines, expected[name])
-    yield _policies(pack, views.policies)
-    yield _calibrations(pack, views.calibrations)
 
 
 def _same(name: str, found: Iterable[str], expected: Sequence[str]) -> Finding:
@@ -190,56 +206,77 @@ def _same(name: str, found: Iterable[str], expected: Sequence[str]) -> Finding:
 def _confirmed(lines: Iterable[str], payloads: bool) -> Iterator[str]:
     """Yield the sample without payloads; a line whose payload has another digest becomes none."""
     for line in lines:
-        content = _object(line)
+        yield _without_payload(line) if payloads else line
+
+
+def _without_payload(line: str) -> str:
+    try:
+        content = strict_json(line)
         payload = content.pop("payload", None)
+        bare = canonical_json(content).decode()
         if payload is None:
-            yield line
-        elif payloads and _digest_of(payload) == content.get("payload_digest"):
-            yield canonical_json(content).decode()
-        else:
-            yield ""
+            return line
+        whole = with_payload(bare, payload)
+    except (ValueError, TypeError, AttributeError, InvalidInput):
+        return ""
+    fits = _digest_of(payload) == content.get("payload_digest")
+    return bare if fits and whole == line else ""
 
 
 def _digest_of(payload: Any) -> str | None:
     try:
         parts = (payload[name].encode("utf-8", "surrogateescape") for name in ("answer", "request"))
-        return payload_digest(bytes.fromhex(payload["salt"]), *parts).hex()
+        digest = payload_digest(bytes.fromhex(payload["salt"]), *parts).hex()
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+    return digest if len(payload) == len(("salt", "answer", "request")) else None
 
 
-def _policies(pack: PackReader, wanted: set[str]) -> Finding:
-    missing = set(wanted)
-    for number, line in enumerate(pack.lines(POLICIES), start=1):
-        content = _object(line)
-        text, named = str(content.get("text")), content.get("policy_hash")
-        if sha256(text.encode("utf-8", "surrogatepass")).hexdigest() != named:
-            said = f"line {number}: the text has another hash than {named}"
-            return Finding(file=POLICIES, ok=False, sentence=said)
-        missing.discard(str(named))
-    if missing:
-        said = f"the text of {min(missing)}, by which decisions were made, is missing"
-        return Finding(file=POLICIES, ok=False, sentence=said)
-    return Finding(file=POLICIES, ok=True, sentence="every text has the hash that decisions name")
+class _Beside:
+    """Checks the files that stand beside the chain, and makes the pages of all of them again."""
 
+    def __init__(self, pack: PackReader, manifest: Manifest, views: PeriodViews) -> None:
+        self._pack, self._manifest, self._views = pack, manifest, views
+        self._rows: dict[str, Rows] = {}
+        self.unproven: tuple[str, ...] = ()
 
-def _calibrations(pack: PackReader, made: Mapping[str, str]) -> Finding:
-    left = dict(made)
-    for number, line in enumerate(pack.lines(CALIBRATIONS), start=1):
-        content = _object(line)
-        name = str(content.get("id"))
-        if name in made and left.pop(name, None) != content.get("body"):
-            said = f"line {number}: {name} is not what the chain has"
-            return Finding(file=CALIBRATIONS, ok=False, sentence=said)
-    if left:
-        return Finding(file=CALIBRATIONS, ok=False, sentence=f"{min(left)} is missing")
-    said = "those made in the period are what the chain has"
-    return Finding(file=CALIBRATIONS, ok=True, sentence=said)
+    def tables(self) -> Iterator[Finding]:
+        """Read each file strictly, and compare it with what names its lines."""
+        for name in (HELD, INCIDENTS, RECALLS):
+            yield self._read(name, partial(read_records, self._pack, name), "well formed; unproven")
+        names = named(self._views, self._rows.get(HELD, ()))
+        proven = "one text for each policy that is named, with the hash that names it"
+        yield self._read(POLICIES, partial(read_policies, self._pack, names), proven)
+        proven = "those made in the period are what the chain has, and no other is there"
+        yield self._read(CALIBRATIONS, partial(read_calibrations, self._pack, names), proven)
+        if names.unproven:
+            listed = ", ".join(names.unproven)
+            self.unproven = (f"what {listed} said: made outside the period, their hashes too",)
 
+    def pages(self, pages: Pages, others_hold: bool) -> Iterator[Finding]:
+        """Compare the pages byte by byte with what the other files make."""
+        try:
+            verification = read_verification(self._pack)
+        except InvalidInput as error:
+            yield Finding(file=VERIFICATION, ok=False, sentence=error.message)
+            others_hold = False
+        if pages.unproven(self._manifest) is not None:
+            return
+        yield self._page(README, pages.readme_again(self._manifest))
+        if not others_hold:
+            yield Finding(file=SUMMARY, ok=False, sentence="not compared: other files do not hold")
+            return
+        made = pages.again(self._manifest, self._views, self._rows, verification)
+        yield self._page(SUMMARY, made)
 
-def _object(line: str) -> dict[str, Any]:
-    try:
-        content = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}
+    def _page(self, name: str, made: bytes) -> Finding:
+        same = self._pack.read(name) == made
+        said = "is what the other files make" if same else "is not what the other files make"
+        return Finding(file=name, ok=same, sentence=said)
+
+    def _read(self, name: str, read: Callable[[], Rows], proven: str) -> Finding:
+        try:
+            self._rows[name] = read()
+        except InvalidInput as error:
+            return Finding(file=name, ok=False, sentence=error.message)
+        return Finding(file=name, ok=True, sentence=proven)

@@ -22,7 +22,16 @@ from sureline.core.chain import ZERO, ChainRow
 from sureline.core.chain_export import export_line
 from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import TableReport
-from sureline.core.evidence import SAMPLE, Period, PeriodViews, calibration_line, policy_line
+from sureline.core.evidence import (
+    AUDITS,
+    LISTED,
+    SAMPLE,
+    Period,
+    PeriodViews,
+    calibration_line,
+    policy_line,
+    with_payload,
+)
 from sureline.core.evidence_manifest import Manifest, Stretch
 from sureline.core.values.incident import Incident
 from sureline.core.values.recall import Recall
@@ -30,6 +39,8 @@ from sureline.core.values.recall import Recall
 CHAIN, POLICIES, CALIBRATIONS = "chain.jsonl", "policies.jsonl", "calibrations.jsonl"
 HELD, INCIDENTS, RECALLS = "held.jsonl", "incidents.jsonl", "recalls.jsonl"
 VERIFICATION, SUMMARY, README = "verification.json", "summary.html", "README.md"
+SHOWN = (*LISTED, AUDITS, POLICIES, CALIBRATIONS, HELD, INCIDENTS, RECALLS)
+"""The files that the page for reading is made of."""
 PAGE = 500
 MOST_RECALLS = 10_000
 
@@ -54,19 +65,23 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What the readable page of a pack shows; rows are those of the pack's files."""
+    """What the readable page of a pack shows; rows are those of the pack's files.
+
+    It has nothing that the pack has not, so that the page can be made again and compared.
+    """
 
     wanted: Wanted
     store: str
     counts: Mapping[str, Any]
-    verification: Verification
+    verification: Mapping[str, Any]
     rows: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceMaker:
-    """Reads a store's period and writes it into a pack."""
+    """Reads a store's period and writes it into a pack; `version` is that of sureline."""
 
+    version: str
     source: PeriodSource
     registry: Registry
     incidents: IncidentStore
@@ -83,12 +98,21 @@ class EvidenceMaker:
         if wanted.payloads:
             files[SAMPLE] = self._with_payloads(files[SAMPLE], views.drawn())
         files |= await self._around(views, wanted.period)
-        files[VERIFICATION] = _json_lines(_verification_json(verification))
+        verified = verification_json(verification)
+        files[VERIFICATION] = json_lines(verified)
         for name, lines in files.items():
             pack.add(name, lines)
-        pack.add(SUMMARY, self._page(wanted, views, verification, files).split("\n"))
-        pack.add(README, self.readme(wanted.payloads).splitlines())
+        summary = Summary(
+            wanted=wanted,
+            store=self.source.store,
+            counts=views.counts(),
+            verification=verified,
+            rows={name: [json.loads(one) for one in files[name]] for name in SHOWN},
+        )
+        pack.add(SUMMARY, page_lines(self.summarise(summary)))
+        pack.add(README, page_lines(self.readme(wanted.payloads)))
         return Manifest(
+            version=self.version,
             store=self.source.store,
             period=wanted.period,
             seed=wanted.seed,
@@ -113,7 +137,7 @@ class EvidenceMaker:
                 found.append(line)
                 continue
             payload = json.loads(export_line(row))["payload"]
-            found.append(json.dumps({**json.loads(line), "payload": payload}, sort_keys=True))
+            found.append(with_payload(line, payload))
         return found
 
     async def _around(self, views: PeriodViews, period: Period) -> dict[str, list[str]]:
@@ -167,24 +191,6 @@ class EvidenceMaker:
         inside = [one for one in found if period.since <= one.started_at < period.until]
         return sorted(inside, key=lambda one: (one.started_at, one.id))
 
-    def _page(
-        self,
-        wanted: Wanted,
-        views: PeriodViews,
-        verification: Verification,
-        files: Mapping[str, Sequence[str]],
-    ) -> str:
-        shown = [name for name in files if name.endswith(".jsonl") and name != SAMPLE]
-        return self.summarise(
-            Summary(
-                wanted=wanted,
-                store=self.source.store,
-                counts=views.counts(),
-                verification=verification,
-                rows={name: [json.loads(line) for line in files[name]] for name in shown},
-            )
-        )
-
 
 def _without_payload(row: ChainRow) -> ChainRow:
     """Leave a payload out, whether it is there still or not: the chain of a pack has none."""
@@ -205,7 +211,8 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _verification_json(found: Verification) -> dict[str, Any]:
+def verification_json(found: Verification) -> dict[str, Any]:
+    """Return what `verification.json` and the page for reading say of it."""
     chain, fault = found.chain, found.chain.fault
     return {
         "ok": chain.ok and all(one.ok for one in found.tables),
@@ -218,5 +225,11 @@ def _verification_json(found: Verification) -> dict[str, Any]:
     }
 
 
-def _json_lines(content: Mapping[str, Any]) -> list[str]:
+def json_lines(content: Mapping[str, Any]) -> list[str]:
+    """Write JSON values as the lines of a pack's file."""
     return json.dumps(content, indent=2, sort_keys=True).splitlines()
+
+
+def page_lines(page: str) -> list[str]:
+    """Return a page as the lines of a pack's file."""
+    return page.removesuffix("\n").split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from sureline.adapters.evidence.pack_reading import reading_pack
@@ -14,6 +15,7 @@ from sureline.adapters.signing.ed25519 import sign, verify
 from sureline.adapters.storage.period_rows import PeriodRows
 from sureline.application.check_evidence import PackReport, check_pack
 from sureline.application.evidence import EvidenceMaker, Verification, Wanted
+from sureline.application.evidence_pages import Pages
 from sureline.bootstrap.heads import StatedHead
 from sureline.bootstrap.services import Services
 from sureline.core.chain_verification import ChainReport
@@ -26,6 +28,7 @@ from sureline.core.evidence_manifest import (
     signed_bytes,
 )
 from sureline.core.signed_head import read_signature, store_identity
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 
@@ -58,6 +61,7 @@ async def make_pack(
     tell(chain, tables)
     with writing_pack(path) as pack, store.database.reader() as fetch:
         maker = EvidenceMaker(
+            version=version("sureline"),
             source=PeriodRows(fetch=fetch, store=store_identity(store.secret)),
             registry=services.registry,
             incidents=store.incidents,
@@ -78,6 +82,7 @@ def check_pack_file(
     path: Path, public_keys: Sequence[Path], head: StatedHead | None
 ) -> CheckedPack:
     """Check a pack without its store. Raises InvalidInput for what is none, or not signed so."""
+    pages = Pages(version=version("sureline"), summarise=evidence_html, readme=evidence_readme)
     with reading_pack(path) as pack:
         text = pack.read(MANIFEST)
         manifest = read_manifest(text, file=f"{path}: {MANIFEST}")
@@ -88,13 +93,13 @@ def check_pack_file(
                 raise InvalidInput("is missing: this pack was not signed", field=where)
             signature = read_signature(_json(pack.read(SIGNATURE), where), file=where)
             signed_by = verify(public_keys, signed_bytes(text), signature, file=where)
-        report = check_pack(pack, manifest, None if head is None else head.statement)
+        report = check_pack(pack, manifest, None if head is None else head.statement, pages)
     return CheckedPack(manifest=manifest, report=report, signed_by=signed_by)
 
 
 def _json(data: bytes, where: str) -> object:
     try:
-        found: object = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        found: object = strict_json(data)
+    except ValueError as error:
         raise InvalidInput(f"not JSON ({error})", field=where) from None
     return found

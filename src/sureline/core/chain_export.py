@@ -9,12 +9,15 @@ from typing import Any, TypeVar
 from sureline.core.chain import ZERO, ChainRow, Head, Payload
 from sureline.core.chain_verification import ChainReport
 from sureline.core.ledger_verification import LedgerVerifier
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 T = TypeVar("T")
 
 OMITTED = "omitted"
 """Stands for a payload that the export leaves out."""
+_LINE = frozenset({"stream", "seq", "kind", "fields", "body", "payload_digest", "payload", "hash"})
+_PAYLOAD = frozenset({"salt", "answer", "request"})
 
 
 def export_line(row: ChainRow) -> str:
@@ -39,15 +42,15 @@ def export_line(row: ChainRow) -> str:
 
 
 def read_export_line(line: str) -> ChainRow:
-    """Read a line of `export_line`. Raises InvalidInput."""
+    """Read a line of `export_line`. Raises InvalidInput, also for what no hash would cover."""
     try:
-        data = json.loads(line)
+        data = _with_keys(_LINE, strict_json(line))
         payload, digest = data["payload"], data["payload_digest"]
         return ChainRow(
             stream=_exactly(str, data["stream"]),
             seq=_exactly(int, data["seq"]),
             kind=_exactly(str, data["kind"]),
-            fields=dict(data["fields"]),
+            fields=_fields(data["fields"]),
             body=_bytes(data["body"]),
             payload_digest=ZERO if digest is None else bytes.fromhex(digest),
             payload=_payload(payload),
@@ -91,9 +94,29 @@ def _exactly(kind: type[T], value: Any) -> T:
     return value
 
 
+def _with_keys(keys: frozenset[str], data: Any) -> dict[str, Any]:
+    unknown = sorted(set(_exactly(dict, data)) - keys)
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}")
+    return dict(data)
+
+
+def _fields(data: Any) -> dict[str, Any]:
+    """Return the fields of a row, of which its hash covers no null and no place or kind."""
+    loose = sorted(
+        name
+        for name, value in _exactly(dict, data).items()
+        if value is None or name in {"stream", "seq", "kind"}
+    )
+    if loose:
+        raise ValueError(f"no row's hash covers the field {loose[0]!r}")
+    return dict(data)
+
+
 def _payload(data: Any) -> Payload | None:
     if data is None or data == OMITTED:
         return None
+    _with_keys(_PAYLOAD, data)
     return Payload(
         salt=bytes.fromhex(data["salt"]),
         answer=_bytes(data["answer"]),

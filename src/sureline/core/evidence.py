@@ -183,6 +183,11 @@ def sample_line(row: ChainRow) -> str:
     return canonical_json({**content, "decision": _read(row.body)}).decode()
 
 
+def with_payload(line: str, payload: Mapping[str, str]) -> str:
+    """Add to a line of the sample what was said."""
+    return json.dumps({**json.loads(line), "payload": payload}, sort_keys=True)
+
+
 def policy_line(policy_hash: str, text: str) -> str:
     """Write a policy: the hash of its text, by which decisions name it, and the text."""
     return canonical_json({"policy_hash": policy_hash, "text": text}).decode()

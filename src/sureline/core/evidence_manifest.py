@@ -10,6 +10,7 @@ from typing import Any
 
 from sureline.core.chain import Head
 from sureline.core.evidence import Period
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 FORMAT = "sureline-evidence-1"
@@ -35,8 +36,12 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a pack is of and what is in it; `store` is the identity of the store."""
+    """What a pack is of and what is in it; `store` is the identity of the store.
 
+    `version` of sureline made it: another version may write the pages for reading otherwise.
+    """
+
+    version: str
     store: str
     period: Period
     seed: str
@@ -49,6 +54,7 @@ class Manifest:
         """Write it as JSON; the same content is always the same bytes."""
         content = {
             "format": FORMAT,
+            "version": self.version,
             "store": self.store,
             "workspace": self.period.workspace,
             "from": self.period.since.isoformat(),
@@ -75,8 +81,8 @@ def signed_bytes(manifest: bytes) -> bytes:
 def read_manifest(data: bytes, *, file: str) -> Manifest:
     """Read what `Manifest.text` wrote. Raises InvalidInput naming the file and the field."""
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        content = strict_json(data)
+    except ValueError as error:
         raise InvalidInput(f"not JSON ({error})", field=file) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidInput(f"expected a manifest with format {FORMAT!r}", field=file)
@@ -96,6 +102,7 @@ def _manifest(content: Mapping[str, Any]) -> Manifest:
     if not 0 <= sample <= MOST_SAMPLE:
         raise InvalidInput(f"expected 0 to {MOST_SAMPLE}", field="sample")
     return Manifest(
+        version=str(content["version"]),
         store=str(content["store"]),
         period=Period(
             workspace=str(content["workspace"]),

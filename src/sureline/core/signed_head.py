@@ -16,6 +16,7 @@ from typing import Any
 from sureline.core.canonical import canonical_json
 from sureline.core.chain import ChainRow, Head
 from sureline.core.values.counted import counted
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 FORMAT = "sureline-head-1"
@@ -85,8 +86,8 @@ def read_statement(data: bytes, *, file: str) -> HeadStatement:
     if len(data) > MOST_BYTES:
         raise InvalidInput("longer than any statement of a head", field=file)
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        content = strict_json(data)
+    except ValueError as error:
         raise InvalidInput(f"not JSON, perhaps cut off ({error})", field=file) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidInput(f"expected a statement with format {FORMAT!r}", field=file)

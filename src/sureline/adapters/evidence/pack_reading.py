@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ MOST_LINE = 64 << 20
 MOST_RATIO, FREE = 300, 1 << 20
 """A file that is so many times as long as it is packed, beyond the first bytes, is a bomb."""
 _CHUNK = 1 << 20
+_ENCRYPTED = 0x1
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
@@ -30,18 +32,18 @@ class ZipReader:
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self._archive = archive
         self.where = where
-        self._entries = {entry.filename: entry for entry in archive.infolist()}
-        if len(self._entries) != len(archive.infolist()):
-            raise InvalidInput("two files of one name", field=where)
-        if len(self._entries) > MOST_FILES:
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        if len(archive.infolist()) > MOST_FILES:
             raise InvalidInput("more files than any pack has", field=where)
-        for name, entry in self._entries.items():
-            if entry.compress_type not in _PACKED:
-                raise InvalidInput("packed otherwise than in any pack", field=self._at(name))
-            if entry.file_size > FREE + MOST_RATIO * entry.compress_size:
-                raise InvalidInput(
-                    "far longer than it is packed: not unpacked", field=self._at(name)
-                )
+        for entry in archive.infolist():
+            said = _refusal(entry)
+            if entry.filename in self._entries:
+                said = "two files of this name"
+            if said is not None:
+                raise InvalidInput(said, field=self._at(entry.filename))
+            self._entries[entry.filename] = entry
+        if min((one.header_offset for one in archive.infolist()), default=0) or archive.comment:
+            raise InvalidInput("something stands around the files of the archive", field=where)
 
     def listed(self) -> Mapping[str, Listed]:
         """Read every file once and return its length and digest."""
@@ -95,6 +97,21 @@ class ZipReader:
 
     def _at(self, name: str) -> str:
         return f"{self.where}: {name}"
+
+
+def _refusal(entry: zipfile.ZipInfo) -> str | None:
+    """Say why a file can be none of a pack, None if it can be."""
+    if entry.filename in {"", ".", ".."} or any(one in entry.filename for one in "/\\:"):
+        return "no file of a pack lies in a folder"
+    if stat.S_IFMT(entry.external_attr >> 16) not in {0, stat.S_IFREG}:
+        return "a link or a device, where a pack has files"
+    if entry.flag_bits & _ENCRYPTED:
+        return "encrypted, where a pack is not"
+    if entry.compress_type not in _PACKED:
+        return "packed otherwise than in any pack"
+    if entry.file_size > FREE + MOST_RATIO * entry.compress_size:
+        return "far longer than it is packed: not unpacked"
+    return None
 
 
 @contextmanager

@@ -80,6 +80,6 @@ def _calibration(row: Mapping[str, Any]) -> dict[str, Any]:
     try:
         entries = json.loads(row["body"])["certificates"]
         certificates = [{name: one.get(name) for name in SHOWN} for one in entries]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         certificates = []
     return {"id": row.get("id"), "certificates": certificates}
