@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import sqlite3
 from contextlib import closing
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sureline.adapters.storage.store import Store, open_store
-from sureline.application.ports.keys import Role
+from sureline.application.ports.keys import ApiKey, Role
 from sureline.application.ports.registry import Activation
 from sureline.errors import Conflict, NotFound
 from tests.adapters.storage.samples import NOON
@@ -146,6 +147,22 @@ async def test_an_unknown_secret_finds_nothing(store: Store, secret: str) -> Non
     """Whatever is presented, only a stored secret opens."""
     await store.keys.create(name="ci", role=Role.ADMIN, workspace="default", slices=(), at=NOON)
     assert await store.keys.find(secret) is None
+
+
+async def test_of_several_first_keys_one_is_made(store: Store) -> None:
+    """Servers that start together make one key; where all are revoked, there is a first again."""
+
+    async def first() -> tuple[ApiKey, str] | None:
+        return await store.keys.create_first(
+            name="first admin", role=Role.ADMIN, workspace="default", at=NOON
+        )
+
+    made = [one for one in await asyncio.gather(*(first() for _ in range(4))) if one is not None]
+    assert await store.keys.all("default") == [key for key, _ in made]
+    ((key, secret),) = made
+    assert await store.keys.find(secret) == key
+    await store.keys.revoke("default", key.id, LATER)
+    assert await first() is not None
 
 
 async def test_a_revoked_key_finds_nothing(store: Store) -> None:

@@ -62,9 +62,9 @@ _REVOKE = compiled(
     )
 )
 _USABLE = compiled(
-    select(api_keys.c.id)
-    .where(api_keys.c.workspace == bindparam("workspace"), api_keys.c.revoked_at.is_(None))
-    .limit(1)
+    select(api_keys.c.id).where(
+        api_keys.c.workspace == bindparam("workspace"), api_keys.c.revoked_at.is_(None)
+    )
 )
 _EXISTS = compiled(
     select(api_keys.c.id).where(
