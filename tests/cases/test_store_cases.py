@@ -72,6 +72,7 @@ def test_h15_a_rebuilt_index_is_checked_against_the_ledger(cases: Cases, tmp_pat
             f"UPDATE vectors SET vector = {value} WHERE seq = {oldest}"
             for value in ("zeroblob(1024)", "x'00'", "zeroblob(4)", newest)
         ),
+        f"UPDATE vectors SET model_id = 'other' WHERE seq = {oldest}",
         f"DELETE FROM vectors WHERE seq = {oldest}",
     ):
         damage(tmp_path, broken)

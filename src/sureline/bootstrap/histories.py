@@ -24,6 +24,8 @@ from sureline.errors import EmbeddingFailed, MissingExtra, PolicyError
 
 HASHING = "hashing"
 LOCAL = "local"
+NO_MODEL = ""
+"""The name of no embedding model: to whoever looks with it, all that lacks a vector is missing."""
 
 
 def chosen_embedder(plugins: Plugins) -> Embedder:
@@ -140,7 +142,8 @@ async def check_cases(store: Store, plugins: Plugins) -> CheckReport:
     table = None
     if store.case_vectors is not None and store.case_vectors.is_there:
         table = store.case_vectors.unhurried()
-    for model_id, dimension in await store.remade.models():
+    # Where no vector is left there is no model either; that they are missing is told all the same.
+    for model_id, dimension in await store.remade.models() or ((NO_MODEL, 1),):
         index = case_index(store, model_id, dimension, plugins)
         try:
             await index.refresh()

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from sureline.adapters.search.beyond import BeyondWindow, FindStored
 from sureline.adapters.search.exact import ExactCaseIndex
-from sureline.adapters.storage.case_vector_rows import OnPostgres
+from sureline.adapters.storage.case_vector_rows import FILLING, OnPostgres
 from sureline.adapters.storage.case_vectors import PostgresCaseVectors
 from sureline.adapters.storage.case_vectors_fill import FillCaseVectors
 from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.cases import Neighbourhood, Searched, StoredCases
 from sureline.application.ports.remade_vectors import RemadeVector
 from sureline.bootstrap.histories import check_cases
@@ -397,18 +398,55 @@ SPOILT = {
 async def test_the_check_finds_what_is_not_as_the_ledger_says(
     store: Store, pair: Pair, change: str
 ) -> None:
-    """`ledger verify` looks at every row; taking all in again puts it right."""
+    """`ledger verify` looks at every row; taking all in again puts it right.
+
+    The change is one that the table's triggers do not see, such as damage to a file.
+    """
     for number in range(4):
         await case(store, number, placed((number, 0, 0)))
     await pair.ask(placed((0, 0, 0)))
     await case(store, 9, placed((5, 0, 0)))
     report = await check_cases(store, Plugins())
     assert (report.ok, report.stored, report.wrong) == (True, 4, 0)
-    await store.database.write(lambda transaction: transaction.run(OnPostgres(change)))
+
+    def spoil(transaction: Transaction) -> None:
+        transaction.first(FILLING)
+        transaction.run(OnPostgres(change))
+
+    await store.database.write(spoil)
     report = await check_cases(store, Plugins())
     assert (report.ok, report.wrong) == (False, 1)
     await pair.table.empty()
     await pair.ask(placed((0, 0, 0)))
+    report = await check_cases(store, Plugins())
+    assert (report.ok, report.stored) == (True, 5)
+
+
+CHANGED = {
+    **SPOILT,
+    "rows are deleted": "DELETE FROM case_vectors WHERE NOT approved",
+    "all rows are deleted": "DELETE FROM case_vectors",
+    "it is emptied": "TRUNCATE case_vectors",
+    "a slice gets another name": "UPDATE case_scopes SET workspace = 'other'",
+    "a slice is deleted": "DELETE FROM case_scopes",
+    "verdicts to come are passed over": "UPDATE case_cursors SET cursor = 2 ^ 40",
+    "it is forgotten what was read": "DELETE FROM case_cursors",
+}
+
+
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
+async def test_what_others_change_is_read_again_before_the_next_search(
+    store: Store, pair: Pair, change: str
+) -> None:
+    """Nobody hides a rejected case from a search, nor turns its verdict; the ledger has it."""
+    for number in range(4):
+        await case(store, number, placed((number, 0, 0)), correct=number % 2 == 0)
+    assert_same(await pair.ask(placed((0, 0, 0))))
+    with psycopg.connect(store.url) as owner:
+        owner.execute(change.encode())
+    assert_same(await pair.ask(placed((0, 0, 0))))
+    await case(store, 4, placed((2, 2, 0)), correct=False)
+    assert_same(await pair.ask(placed((0, 0, 0))))
     report = await check_cases(store, Plugins())
     assert (report.ok, report.stored) == (True, 5)
 

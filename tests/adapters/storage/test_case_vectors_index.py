@@ -11,7 +11,13 @@ import pytest
 
 from sureline.adapters.search.beyond import BeyondWindow
 from sureline.adapters.search.exact import ExactCaseIndex
-from sureline.adapters.storage.case_vector_rows import OnPostgres, as_text, by_index, set_to_search
+from sureline.adapters.storage.case_vector_rows import (
+    FILLING,
+    OnPostgres,
+    as_text,
+    by_index,
+    set_to_search,
+)
 from sureline.adapters.storage.case_vectors import PostgresCaseVectors
 from sureline.adapters.storage.case_vectors_index import INDEX_LOCK, CaseIndexes
 from sureline.adapters.storage.case_vectors_status import SqlCaseStatus
@@ -47,6 +53,7 @@ async def _fill(store: Store) -> None:
     table.close()
     units = UNITS / np.linalg.norm(UNITS, axis=1, keepdims=True)
     with psycopg.connect(store.url) as connection, connection.cursor() as cursor:
+        cursor.execute(FILLING.postgres.encode())
         cursor.executemany(
             "INSERT INTO case_vectors (scope, mark, decision_id, approved, vector) "
             "VALUES (1, %s, %s, true, %s::vector)",

@@ -61,7 +61,7 @@ async def _replay(
             live.setdefault(scope, {}).pop(case.decision_id, None)
             if case.cursor > until:
                 later.add((scope, case.decision_id))
-            elif case.approved is not None:
+            elif case.approved is not None and case.model_id == model_id:
                 live[scope][case.decision_id] = case
         cursor = cases[-1].cursor
     return live, later

@@ -64,6 +64,12 @@ PUT = OnPostgres(
 )
 FORGET = OnPostgres("DELETE FROM case_vectors WHERE scope = %s AND decision_id = %s")
 
+FILLING = OnPostgres("SELECT set_config('sureline.case_vectors', 'filled', true)")
+"""Says, until the transaction ends, that what changes is taken in from the ledger.
+
+Whatever else changes these tables has all of them read again: a row that somebody deleted, or
+whose verdict somebody turned, must not make what people said of similar cases look better.
+"""
 FORGET_ALL = OnPostgres("DELETE FROM case_vectors")
 READ_AGAIN = OnPostgres("UPDATE case_cursors SET cursor = 0")
 

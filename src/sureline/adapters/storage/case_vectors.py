@@ -15,6 +15,7 @@ from sureline.adapters.storage.case_vector_rows import (
     CONTENTS,
     CURSOR,
     EXACT_BELOW,
+    FILLING,
     FORGET_ALL,
     IS_THERE,
     MAKE,
@@ -82,6 +83,7 @@ class PostgresCaseVectors:
         """Forget all cases, to take them in again from the ledger."""
 
         def forget(transaction: Transaction) -> None:
+            transaction.first(FILLING)
             transaction.run(FORGET_ALL)
             transaction.run(READ_AGAIN)
 
@@ -198,7 +200,8 @@ class ModelCaseVectors:
     def _edge(self, connection: Connection, query: CaseQuery, found: Standing) -> Edge:
         """Return where the window ends: counting it takes as long as a search by the index.
 
-        It is counted anew with every verdict and deletion that is taken in.
+        It is counted anew with every verdict and deletion that is taken in. What was counted while
+        somebody changed the table holds for this search only.
         """
         assert found.scope is not None
         key = (found.scope, query.window)
@@ -208,5 +211,6 @@ class ModelCaseVectors:
         edge = edge_of(connection, found.scope, query.window)
         if len(self._edges) >= _MOST_EDGES:
             self._edges.clear()
-        self._edges[key] = (found.cursor, edge)
+        if standing(connection, query).cursor == found.cursor:
+            self._edges[key] = (found.cursor, edge)
         return edge

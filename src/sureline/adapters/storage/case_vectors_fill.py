@@ -8,6 +8,7 @@ from typing import Any
 
 from sureline.adapters.storage.case_vector_rows import (
     CURSOR,
+    FILLING,
     FORGET,
     NEW_SCOPE,
     PUT,
@@ -57,6 +58,7 @@ class FillCaseVectors:
             most=self.most,
         )
         if reached > before:
+            transaction.first(FILLING)
             self._write(transaction, cases)
             transaction.run(SET_CURSOR, (*model, reached))
         return Filled(cursor=max(before, reached), cases=len(cases))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import and_, bindparam, literal_column, select
 
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.database import Database
-from sureline.adapters.storage.past_cases import vector_for
+from sureline.adapters.storage.past_cases import proven_vector, vector_for
 from sureline.adapters.storage.remade_vectors import remade_vectors
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions, payloads, vectors
@@ -74,10 +75,12 @@ class SqlLatestCases:
         def read() -> list[PastCase]:
             wanted = {"workspace": workspace, "slice_key": slice_key, "limit": limit}
             with self._database.reader() as fetch:
-                newest = fetch(_LATEST, _LATEST.row({**wanted, "model_id": "", "limit": 1}))
-                if not newest:
+                newest = {**wanted, "model_id": "", "limit": 1}
+                model_id = _model(fetch(_LATEST, _LATEST.row(newest)))
+                if model_id is None:
+                    model_id = _model(fetch(_LATEST, _LATEST.row({**newest, "limit": limit})))
+                if model_id is None:
                     return []
-                model_id: str = newest[0][4]
                 rows = fetch(_LATEST, _LATEST.row({**wanted, "model_id": model_id}))
             return [
                 PastCase(
@@ -90,8 +93,15 @@ class SqlLatestCases:
                     approved=bool(correct),
                 )
                 for mark, decision_id, correct, vector, *proof in rows
-                if (proof[0] == model_id or proof[3] is not None)
-                and (found := vector_for(model_id, vector, *proof))
+                if (found := vector_for(model_id, vector, *proof))
             ]
 
         return await asyncio.to_thread(read)
+
+
+def _model(rows: Sequence[Sequence[Any]]) -> str | None:
+    """Return the model of the latest case whose vector is proven: a name alone proves nothing."""
+    for _, _, _, vector, model_id, salt, digest, *_ in rows:
+        if proven_vector(vector, model_id, salt, digest):
+            return str(model_id)
+    return None

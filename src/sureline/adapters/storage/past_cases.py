@@ -56,12 +56,9 @@ _verdicts = (
     .where(
         labels.c.mark > bindparam("after"),
         labels.c.mark <= bindparam("horizon"),
-        decisions.c.vector_digest.is_not(None),
-        or_(
-            vectors.c.model_id == bindparam("model_id"),
-            vectors.c.model_id.is_(None),
-            remade_vectors.c.vector.is_not(None),
-        ),
+        # Not by the model's stored name: whoever renames it would hide the case. What a digest of
+        # the chain proves decides which model's vector it is.
+        or_(decisions.c.vector_digest.is_not(None), vectors.c.vector.is_not(None)),
         not_(
             exists().where(
                 erasures.c.workspace == labels.c.workspace,
@@ -100,15 +97,27 @@ def past_cases(fetch: Fetch, common_stream: str, cursor: int, model_id: str) -> 
 
     A decision appears once, at the outcome that gave it its present label, with the vector that
     this model gave it then, or that was made anew with it. A vector that is gone
-    without an erasure, or is not the one that was recorded, comes back empty: the search then
-    fails for that slice, and people decide, instead of leaving out a case that spoke against an
-    output. Nothing beyond what
-    was written when the reading began is returned, or a deletion read later could carry the
-    cursor past a verdict that was written in between.
+    without an erasure, or is not the one that was recorded, or stands under another model's name,
+    comes back empty: the search then fails for that slice, and people decide, instead of leaving
+    out a case that spoke against an output. A case that is proven to be another model's is left
+    out; the last of them comes back under that model's name, so that they are not read again.
+    Nothing beyond what was written when the reading began is returned, or a deletion read later
+    could carry the cursor past a verdict that was written in between.
     """
     horizon = fetch(_HORIZON, (common_stream,))[0][0]
-    verdicts = _pages(lambda after: _verdict_page(fetch, model_id, after, horizon, PAGE), cursor)
-    return _in_order(verdicts, _deletions(fetch, cursor, horizon), model_id)
+    found: list[PastCase] = []
+    last = None
+    after = cursor
+    while page := _verdict_page(fetch, model_id, after, horizon, PAGE):
+        after = page[-1][0]
+        cases = [_case(model_id, row) for row in page]
+        found += [case for case in cases if case.model_id == model_id]
+        last = cases[-1]
+        if len(page) < PAGE:
+            break
+    if last is not None and last.model_id != model_id:
+        found.append(last)
+    return _in_order(found, _deletions(fetch, cursor, horizon), model_id)
 
 
 def next_cases(
@@ -119,7 +128,8 @@ def next_cases(
     verdicts = _verdict_page(fetch, model_id, cursor, horizon, most)
     if len(verdicts) == most:
         horizon = verdicts[-1][0]
-    return _in_order(verdicts, _deletions(fetch, cursor, horizon), model_id), horizon
+    cases = [case for row in verdicts if (case := _case(model_id, row)).model_id == model_id]
+    return _in_order(cases, _deletions(fetch, cursor, horizon), model_id), horizon
 
 
 def _verdict_page(fetch: Fetch, model_id: str, after: int, horizon: int, page: int) -> list[Any]:
@@ -131,20 +141,23 @@ def _deletions(fetch: Fetch, cursor: int, horizon: int) -> list[Any]:
     return _pages(lambda after: fetch(_DELETIONS, (after, horizon, PAGE)), cursor)
 
 
-def _in_order(verdicts: list[Any], deletions: list[Any], model_id: str) -> list[PastCase]:
-    found = [
-        PastCase(
-            cursor=mark,
-            workspace=workspace,
-            slice_key=slice_key,
-            decision_id=decision_id,
-            model_id=model_id,
-            vector=vector_for(model_id, vector, *proof),
-            approved=bool(approved),
-        )
-        for mark, workspace, slice_key, decision_id, vector, approved, *proof in verdicts
-    ]
-    found += [
+def _case(model_id: str, row: Sequence[Any]) -> PastCase:
+    """Return a verdict; without a vector and under another name if it is another model's."""
+    mark, workspace, slice_key, decision_id, vector, approved, own_model, *proof = row
+    found = vector_for(model_id, vector, own_model, *proof)
+    return PastCase(
+        cursor=mark,
+        workspace=workspace,
+        slice_key=slice_key,
+        decision_id=decision_id,
+        model_id=own_model if found is None else model_id,
+        vector=found or b"",
+        approved=bool(approved),
+    )
+
+
+def _in_order(verdicts: list[PastCase], deletions: list[Any], model_id: str) -> list[PastCase]:
+    found = verdicts + [
         PastCase(
             cursor=mark,
             workspace=workspace,
@@ -164,18 +177,25 @@ def vector_for(
     own: bytes | None,
     own_model: str | None,
     salt: bytes | None,
-    own_digest: bytes,
+    own_digest: bytes | None,
     remade: bytes | None,
     remade_digest: bytes | None,
-) -> bytes:
-    """Return this model's vector of a case, its own or the one made anew, if it is proven."""
-    if own_model != model_id and remade is not None and remade_digest is not None:
-        return proven_vector(remade, model_id, salt, remade_digest)
-    return proven_vector(own, own_model, salt, own_digest)
+) -> bytes | None:
+    """Return this model's vector of a case, its own or the one made anew, if it is proven.
+
+    Nothing where it is not; None where the case is proven to be another model's. One made anew
+    stands in for none but those: it is no part of the chain, so it must not cover up a hole.
+    """
+    own = proven_vector(own, own_model, salt, own_digest)
+    if not own or own_model == model_id:
+        return own
+    if remade is None or remade_digest is None:
+        return None
+    return proven_vector(remade, model_id, salt, remade_digest)
 
 
 def proven_vector(
-    vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes
+    vector: bytes | None, model_id: str | None, salt: bytes | None, digest: bytes | None
 ) -> bytes:
     """Return the vector if it is the one that the digest was made of, else nothing."""
     if vector is None or model_id is None or salt is None:

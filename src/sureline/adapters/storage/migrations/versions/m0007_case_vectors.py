@@ -22,8 +22,8 @@ def upgrade() -> None:
     if op.get_bind().dialect.name == "sqlite":
         return
     _standing()
-    _vectors()
     _follow_the_ledger()
+    _vectors()
 
 
 def downgrade() -> None:
@@ -33,10 +33,10 @@ def downgrade() -> None:
     op.execute("DROP TRIGGER remade_vectors_read_again ON remade_vectors")
     op.execute("DROP TRIGGER labels_read_again ON labels")
     op.execute("DROP TRIGGER erasures_forget_cases ON erasures")
-    for function in ("forget_case", "read_labels_again", "read_remade_again", "case_vectors"):
-        op.execute(f"DROP FUNCTION sureline_{function}()")
     for table in ("case_vectors", "case_scopes", "case_cursors"):
         op.execute(f"DROP TABLE IF EXISTS {table}")
+    for function in ("forget_case", "read_labels_again", "read_remade_again", "case_vectors"):
+        op.execute(f"DROP FUNCTION sureline_{function}()")
 
 
 def _standing() -> None:
@@ -56,13 +56,21 @@ def _standing() -> None:
     )
 
 
+_BY_OTHERS = (
+    "FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0 AND "
+    "current_setting('sureline.case_vectors', true) IS DISTINCT FROM 'filled') "
+    "EXECUTE FUNCTION sureline_read_labels_again()"
+)
+"""Whoever changes what was taken in, other than the job that takes in, has it taken in again."""
+
+
 def _vectors() -> None:
     """Create the table of vectors, or leave it to whoever calls the function later.
 
     A vector of two thousand numbers stays in its row: fetched from elsewhere, each costs a read.
     """
     op.execute(
-        "CREATE FUNCTION sureline_case_vectors() RETURNS text LANGUAGE plpgsql AS $$ "
+        "CREATE FUNCTION sureline_case_vectors() RETURNS text LANGUAGE plpgsql AS $$ "  # noqa: S608
         "DECLARE said text; found text; BEGIN "
         "IF to_regclass('case_vectors') IS NOT NULL THEN RETURN NULL; END IF; "
         "BEGIN "
@@ -78,6 +86,8 @@ def _vectors() -> None:
         "WHERE vector IS NOT NULL; "
         "CREATE INDEX ix_case_vectors_unusable ON case_vectors (scope, mark) "
         "WHERE vector IS NULL; "
+        "CREATE TRIGGER case_vectors_read_again AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE "
+        "ON case_vectors " + _BY_OTHERS + "; "
         "EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS said = MESSAGE_TEXT; RETURN said; "
         "END; RETURN NULL; END $$"
     )
@@ -114,4 +124,12 @@ def _follow_the_ledger() -> None:
     op.execute(
         "CREATE TRIGGER remade_vectors_read_again AFTER INSERT OR UPDATE ON remade_vectors "
         "FOR EACH ROW EXECUTE FUNCTION sureline_read_remade_again()"
+    )
+    op.execute(
+        "CREATE TRIGGER case_scopes_read_again AFTER UPDATE OF workspace, slice_key, model_id, "
+        f"dimension OR DELETE OR TRUNCATE ON case_scopes {_BY_OTHERS}"
+    )
+    op.execute(
+        "CREATE TRIGGER case_cursors_read_again AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE "
+        f"ON case_cursors {_BY_OTHERS}"
     )
