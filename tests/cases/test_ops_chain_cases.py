@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from sureline.adapters.storage import postgres_schema, schema
+from sureline.adapters.storage import migrating, postgres_schema, schema
 from sureline.adapters.storage.store import open_store
 from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.core.chain_export import read_export_line
@@ -163,6 +163,7 @@ def test_o10_one_migrates_and_an_older_version_refuses(
         assert asyncio.run(verified(url)).rows == 2
     for module in (schema, postgres_schema):
         monkeypatch.setattr(module, "SCHEMA_REVISION", "0000")
+    for module in (migrating, schema, postgres_schema):
         monkeypatch.setattr(module, "known_revisions", lambda: {"0000"})
     for url in urls:
         before = path_of(url).read_bytes() if on_file(url) else b""
