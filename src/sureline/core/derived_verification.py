@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sureline.core.values.counted import counted
@@ -13,6 +13,8 @@ MOST_EXAMPLES = 3
 NOT_CHAINED = (
     "which approvals were used or called back, the state of the queue, the API keys, the store's "
     "secret, and when jobs or verifications last ran: they are no part of the chain",
+    "whether each decision is kept under the subject that its payload names, and all that name one "
+    "are: an erasure by subject goes by a table that is no part of the chain",
     "vectors of decisions without a verdict, which the search for similar cases does not use",
     "whether vectors made anew (`sureline reembed`) are all there and were made of what they stand "
     "for: each has a digest of its own, which shows damage, but they are no part of the chain",
@@ -112,6 +114,17 @@ def compare_counts(
         comparison.add(key_left, None, wanted)
     expected.clear()
     return comparison.report()
+
+
+def compare_workspaces(table: str, rows: int, wrong: Iterable[Sequence[Any]]) -> TableReport:
+    """Return how the workspaces of a table's rows compare.
+
+    `wrong` yields those that differ: stream, number, the workspace stored, the ledger's.
+    """
+    comparison = TableComparison(table)
+    for stream, seq, stored, expected in wrong:
+        comparison.add((stream, seq), stored, expected)
+    return replace(comparison.report(), rows=rows)
 
 
 def _text(value: object) -> str | None:

@@ -65,6 +65,10 @@ TAMPERED = [
         {"score_counts": 1, "route_counts": 1},
         id="two tables",
     ),
+    pytest.param("UPDATE payloads SET workspace = 'other' WHERE seq < 3", {"payloads": 2},
+                 id="payload's workspace"),
+    pytest.param("UPDATE vectors SET workspace = 'other' WHERE seq = 1", {"vectors": 1},
+                 id="vector's workspace"),
 ]  # fmt: skip
 
 
@@ -103,7 +107,8 @@ async def test_nothing_to_put_right_is_not_recorded(store: Store) -> None:
     before = await store.derived.rebuild(workspace="default", by="kim", at=NOON)
     assert [(one.table, one.rows) for one in before] == [
         ("labels", 3), ("label_counts", 2), ("score_counts", 1), ("route_counts", 1),
-        ("opinion_counts", 1), ("incidents", 0),
+        ("opinion_counts", 1), ("incidents", 0), ("payloads", 4), ("vectors", 4),
+        ("subjects", 0),
     ]  # fmt: skip
     assert await store.registry.activations("default", "rebuild") == []
     assert len(await store.ledger.label_counts("default", "invoices", MEASUREMENT)) == 2

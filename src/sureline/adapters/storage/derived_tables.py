@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Table, and_, exists, select
 
+from sureline.adapters.storage.apart_workspaces import compare_apart, put_apart_right
 from sureline.adapters.storage.batch import LongJob
 from sureline.adapters.storage.count_opinions import (
     DAY,
@@ -132,6 +133,7 @@ def compare_derived(each: Each) -> tuple[TableReport, ...]:
             stored_opinions(each(STORED_OPINIONS, ())),
         ),
         compare_incidents(each),
+        *compare_apart(each),
     )
 
 
@@ -196,6 +198,7 @@ class RebuildDerived:
         if wrong:
             rebuild_counts(transaction)
             rebuild_incidents(transaction)
+            put_apart_right(transaction)
             transaction.chain(
                 "activation",
                 {
