@@ -95,7 +95,7 @@ def test_the_parser_of_compose_files_sees_faults(service: dict[str, Any]) -> Non
 
 def test_files_that_are_mounted_are_there() -> None:
     """What the compose file mounts from here exists, apart from what a reader is to make."""
-    made_by_hand = {"./config", "./secrets/scrape-key"}
+    made_by_hand = {"./config", "./secrets/scrape-key"}  # and `environment`, see below
     mounts = [
         one.split(":")[0]
         for each in COMPOSE["services"].values()
@@ -236,10 +236,16 @@ def test_units_are_hardened(units: list[str]) -> None:
 
 
 def test_units_differ_in_what_they_run() -> None:
-    """Gate and worker are confined alike."""
-    texts = [one.read_text("utf-8").splitlines() for one in UNITS]
-    different = {a.split("=")[0] for a, b in zip(*texts, strict=True) if a != b}
+    """Gate and worker are confined alike; what upgrades has nothing that they have not."""
+    texts = {one.stem: one.read_text("utf-8").splitlines() for one in UNITS}
+    upgrade = texts.pop("sureline-upgrade")
+    serve = texts["sureline-serve"]
+    different = {a.split("=")[0] for a, b in zip(*texts.values(), strict=True) if a != b}
     assert {one for one in different if not one.startswith("#")} == {"Description", "ExecStart"}
+    own = {one.split("=")[0] for one in set(upgrade) - set(serve) if not one.startswith("#")}
+    assert own == {"Description", "ExecStart", "Type"}
+    confined = serve[serve.index("NoNewPrivileges=yes") : serve.index("[Install]")]
+    assert set(confined) <= set(upgrade)
 
 
 def _unused() -> Any:
