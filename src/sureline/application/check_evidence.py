@@ -247,11 +247,11 @@ class _Beside:
         names = named(self._views, self._rows.get(HELD, ()))
         proven = "one text for each policy that is named, with the hash that names it"
         yield self._read(POLICIES, partial(read_policies, self._pack, names), proven)
-        proven = "those made in the period are what the chain has, and no other is there"
+        proven = "those made in the period are what the chain has; none is there unnamed"
         yield self._read(CALIBRATIONS, partial(read_calibrations, self._pack, names), proven)
         if names.unproven:
             listed = ", ".join(names.unproven)
-            self.unproven = (f"what {listed} said: made outside the period, their hashes too",)
+            self.unproven = (f"whether {listed} had these certificates: made outside the period",)
 
     def pages(self, pages: Pages, others_hold: bool) -> Iterator[Finding]:
         """Compare the pages byte by byte with what the other files make."""
