@@ -5,16 +5,19 @@ Who reads and erases goes by the workspace; the chain covers it in the ledger's 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Table, and_, func, select, union_all, update
 
-from sureline.adapters.storage.database import Each
-from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.statement import Statement, compiled
 from sureline.adapters.storage.subjects import subjects
 from sureline.adapters.storage.tables import decisions, outcomes, payloads, vectors
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.derived_verification import TableReport, compare_workspaces
+
+Each = Callable[[Statement, Sequence[Any]], Iterable[tuple[Any, ...]]]
+"""Runs a query and yields its rows one by one."""
 
 _OWNERS: dict[Table, tuple[Table, ...]] = {
     payloads: (decisions, outcomes),
