@@ -117,7 +117,7 @@ def test_a_changed_export_is_found(recorded: Run, folder: Path) -> None:
     (folder / "less.jsonl").write_text("".join(lines[:2] + lines[3:]))
     assert recorded("ledger", "verify", "less.jsonl").exit_code == 1
     (folder / "none.jsonl").write_text("hello\n")
-    assert recorded("ledger", "verify", "none.jsonl").exit_code == 1
+    assert recorded("ledger", "verify", "none.jsonl").exit_code == 2
     assert recorded("ledger", "verify", "nowhere.jsonl").exit_code == 2
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -165,7 +166,16 @@ def load_command(name: str) -> Any:
         found = wrapper
     command = typer.main.get_command(found)
     command.name = name
+    _unwrap_help(command)
     return command
+
+
+def _unwrap_help(command: Any) -> None:
+    """Join the lines of each paragraph: a terminal of another width wraps them once, not twice."""
+    if command.help:
+        command.help = re.sub(r"(?<=\S)\n(?=[^\s*-])", " ", command.help)
+    for one in getattr(command, "commands", {}).values():
+        _unwrap_help(one)
 
 
 app = typer.Typer(

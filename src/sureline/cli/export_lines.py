@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,20 @@ def _lines(opened: IO[bytes] | gzip.GzipFile, file: Path) -> Iterator[str]:
         if len(line) > MOST_LINE:
             raise InvalidInput(f"{file}: line {number} is too long for a row of a ledger")
         try:
-            yield line.decode("utf-8")
+            text = line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{file}: line {number}: not UTF-8 at byte {error.start}") from None
+        if number == 1 and not _is_row(text):
+            raise InvalidInput(
+                f"{file}: not an export of `sureline ledger export`: line 1 is no row of a ledger"
+            )
+        yield text
+
+
+def _is_row(text: str) -> bool:
+    """Tell whether a line is meant as a row: of another kind of file nothing can be said."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and not {"stream", "seq", "hash"}.isdisjoint(found)

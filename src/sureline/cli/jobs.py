@@ -13,8 +13,9 @@ from sureline.application.ports.verifications import Extent
 from sureline.application.verify_ledger import VERIFY
 from sureline.bootstrap import Services
 from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
-from sureline.cli.output import print_json, print_table, say
+from sureline.cli.output import note, print_json, print_table, say
 from sureline.cli.session import on_store
+from sureline.errors import PolicyError
 
 jobs_app = typer.Typer(
     help="Show and run the periodic jobs.", no_args_is_help=True, add_completion=False
@@ -28,6 +29,13 @@ def list_(
     """List the jobs: when they ran, how that went, and when they run next."""
 
     async def work(services: Services) -> Sequence[tuple[Job, JobState | None]]:
+        try:
+            await services.policies.latest()
+        except PolicyError:
+            note(
+                f"warning: no policy is active in the workspace {workspace!r} of this store, "
+                f"so there is nothing for these jobs to do; is it the right one?"
+            )
         return await services.jobs.states()
 
     found = [_json(job, state) for job, state in on_store(work, store=store, workspace=workspace)]

@@ -18,6 +18,7 @@ from sureline.application.watch import SliceWatch
 from sureline.cli.opinion_tables import show_opinions
 from sureline.cli.output import print_table, say
 from sureline.core.learning.suggestions import Advice
+from sureline.core.statistics.curves import Histogram
 from sureline.core.values.threshold_text import threshold_text
 
 WORDS = {
@@ -104,10 +105,7 @@ def _show_slice(one: SliceReport) -> None:
     if one.before.table.n:
         _show_quality(one.before, one.after)
     recent, before = one.scores.recent, one.scores.reference
-    say(
-        f"scores since {one.scores.since}: {recent.n}, median {_places(recent.median)}; "
-        f"before: {before.n}, median {_places(before.median)}"
-    )
+    say(f"scores since {one.scores.since}: {_scores(recent)}; before: {_scores(before)}")
     labels = ", ".join(f"{name} {count}" for name, count in one.labels.items())
     say(f"labels: {labels or 'none'}")
     say(one.precision.sentence)
@@ -212,6 +210,10 @@ def _show_clusters(found: RejectedClusters) -> None:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f} %"
+
+
+def _scores(one: Histogram) -> str:
+    return f"{one.n}" if one.median is None else f"{one.n}, median {_places(one.median)}"
 
 
 def _places(value: float | None) -> str:

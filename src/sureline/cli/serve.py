@@ -18,9 +18,9 @@ from sureline.bootstrap import (
     policy_thread,
     working,
 )
-from sureline.cli.log_options import LogFormatOption, LogLevelOption
+from sureline.cli.log_options import LogFormatOption, LogLevelOption, notes
 from sureline.cli.options import PolicyOption, StoreOption, WorkspaceOption
-from sureline.cli.output import note, say
+from sureline.cli.output import say
 from sureline.cli.session import note_upgrade, warn_if_forgetful
 from sureline.config import company_sign_in
 from sureline.errors import InvalidInput
@@ -63,9 +63,10 @@ def serve(
 
     company = company_sign_in()
     settings = ServerSettings(company=company)
+    tell = notes(log_format)
     services = open_services(store, workspace=workspace, plugins=environment_plugins())
-    warn_if_forgetful(services)
-    note_upgrade(services)
+    warn_if_forgetful(services, tell)
+    note_upgrade(services, tell)
     try:
         asyncio.run(services.prepare(policy))
         is_first_start = asyncio.run(_has_no_key(services))
@@ -78,14 +79,14 @@ def serve(
             # Only now: a key that nobody gets to see would lock everyone out.
             if is_first_start and (secret := asyncio.run(_first_key(services))) is not None:
                 say(secret)
-                note("this is the first admin key; it is shown this once: keep it now")
+                tell("this is the first admin key; it is shown this once: keep it now")
             if company is not None:
-                note(asyncio.run(company_note(services, company)))
-            note(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
+                tell(asyncio.run(company_note(services, company)))
+            tell(f"listening on http://{_shown(host)}:{listener.getsockname()[1]}")
             log_to_stderr(log_format, log_level)
             with (
                 working(services, jobs=jobs, deliver=deliver),
-                policy_thread(services, policy, note) if policy else nullcontext(),
+                policy_thread(services, policy, tell) if policy else nullcontext(),
             ):
                 HttpServer(create_app(services, settings=settings)).run(sockets=[listener])
     finally:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.cli.output import note
 from sureline.core.gate.acting import check_distinct
+from sureline.errors import StoreUnavailable
 
 Result = TypeVar("Result")
 
@@ -33,20 +34,20 @@ class Session:
         return self.runner.run(work)
 
 
-def warn_if_forgetful(services: Services) -> None:
+def warn_if_forgetful(services: Services, tell: Callable[[str], None] = note) -> None:
     """Say it when nothing will be kept: a store in memory is for trying things out."""
     if services.store.in_memory:
-        note(
+        tell(
             f"warning: the store {services.store.url} is in memory: nothing is kept when this "
             f"command ends; for a store that stays: --store sqlite:///sureline.db"
         )
 
 
-def note_upgrade(services: Services) -> None:
+def note_upgrade(services: Services, tell: Callable[[str], None] = note) -> None:
     """Say it when opening the store brought older tables to this version's."""
     database = services.store.database
     if database.prepared.migrated and database.prepared.before is not None:
-        note(
+        tell(
             f"{database.where} had schema {database.prepared.before}: upgraded to this version's; "
             f"an older sureline can no longer use it"
         )
@@ -61,9 +62,13 @@ def session(
     Without `create` the store must be there and have this version's tables, but may be one that
     can only be read.
     """
-    services = open_services(
-        store, workspace=workspace, create=create, to_write=create, plugins=plugins
-    )
+    try:
+        services = open_services(
+            store, workspace=workspace, create=create, to_write=create, plugins=plugins
+        )
+    except StoreUnavailable as error:  # nothing was asked of it yet that could be acknowledged
+        said = error.message.removesuffix("; nothing was acknowledged")
+        raise StoreUnavailable(said) from error
     warn_if_forgetful(services)
     note_upgrade(services)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -143,8 +144,13 @@ def _json(switch: Switch) -> dict[str, Any]:
         "state": "on" if switch.on else "off",
         "reason": switch.reason,
         "by": switch.by,
-        "changed_at": switch.changed_at.isoformat(timespec="seconds"),
+        "changed_at": _since(switch.changed_at),
     }
+
+
+def _since(at: datetime) -> str | None:
+    """Return when it was set; None where nobody knows, as of a switch of the environment."""
+    return at.isoformat(timespec="seconds") if at.timestamp() else None
 
 
 def _show(done: Done, as_json: bool) -> None:

@@ -11,9 +11,8 @@ from typing import Annotated
 import typer
 
 from sureline.bootstrap import environment_plugins, open_services, working
-from sureline.cli.log_options import LogFormatOption, LogLevelOption
+from sureline.cli.log_options import LogFormatOption, LogLevelOption, notes
 from sureline.cli.options import StoreOption, WorkspaceOption
-from sureline.cli.output import note
 from sureline.cli.session import note_upgrade, warn_if_forgetful
 from sureline.errors import OtherSchema
 from sureline.web.log_format import LogFormat, LogLevel
@@ -46,11 +45,12 @@ def worker(
     """
     from sureline.web.log_format import log_to_stderr
 
+    tell = notes(log_format)
     services = open_services(
         store, workspace=workspace, plugins=environment_plugins(), create=False
     )
-    warn_if_forgetful(services)
-    note_upgrade(services)
+    warn_if_forgetful(services, tell)
+    note_upgrade(services, tell)
     wrong: list[OtherSchema] = []
     try:
         log_to_stderr(log_format, log_level)
@@ -62,13 +62,13 @@ def worker(
 
             with working(services, jobs=True, deliver=True, concurrency=concurrency, ended=ended):
                 shared = f", {concurrency} at once" if services.store.on_postgres else ""
-                note(
+                tell(
                     f"working on {services.store.database.where}, workspace {workspace}: periodic "
                     f"jobs, deadlines, telling the channels{shared}"
                 )
                 stop.wait()
-                note("stopping: what is under way is finished first")
-            note("stopped")
+                tell("stopping: what is under way is finished first")
+            tell("stopped")
         if wrong:
             raise wrong[0]
     finally:

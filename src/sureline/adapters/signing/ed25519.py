@@ -108,6 +108,11 @@ def _private_key(path: Path) -> Ed25519PrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     data = _read(path)
+    if b"PUBLIC KEY" in data:
+        raise InvalidInput(
+            "this is the public key; sign with the private one, which is beside it without .pub",
+            field=str(path),
+        )
     if os.name == "posix" and path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH):
         raise InvalidInput(f"every user can read this key; run `chmod 600 {path}`", field=str(path))
     key = _loaded(
