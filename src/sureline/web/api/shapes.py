@@ -105,10 +105,7 @@ class OutcomeFields(TypedDict, total=False):
 
 
 class OutcomeShape(TypedDict):
-    """A recorded outcome; `correct` is the label, null where the action is no label.
-
-    `words_erased` tells that a comment came and is not kept: what it is about is erased.
-    """
+    """A recorded outcome; `correct` is its label or null; `words_erased`: no comment is kept."""
 
     id: str
     decision_id: str
