@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from sqlalchemy import bindparam, func, select, update
+
+from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.store import Store
+from sureline.adapters.storage.tables import vectors
 from tests.adapters.storage.samples import MODEL, NOON, outcome, record
 
 
@@ -54,4 +58,17 @@ async def test_an_erased_case_is_gone(store: Store) -> None:
     for number in (1, 2):
         await _label(store, number)
     await store.ledger.erase("default", "d2", by="kim", reason="asked", at=NOON)
+    assert await _latest(store) == ["d1"]
+
+
+async def test_the_model_is_that_of_the_latest_proven_vector(store: Store) -> None:
+    """A name that somebody changed beside the newest vector hides that case, not all others."""
+    for number in (1, 2):
+        await _label(store, number)
+    rename = compiled(
+        update(vectors).values(model_id=bindparam("name")).where(vectors.c.seq == bindparam("last"))
+    )
+    ((last,),) = store.database.fetch(compiled(select(func.max(vectors.c.seq))))
+    given = rename.row({"name": "other", "last": last})
+    await store.database.write(lambda transaction: transaction.run(rename, given))
     assert await _latest(store) == ["d1"]
