@@ -16,7 +16,11 @@ from tests.adapters.storage.samples import NOON, outcome, record
 from tests.postgres import Postgres
 
 WRITERS, EACH = 33, 12
-_SPAWN = multiprocessing.get_context("spawn")
+_FORKED = multiprocessing.get_context("forkserver")
+"""Processes of their own, without opened stores: forked from one that has only imported."""
+_FORKED.set_forkserver_preload(
+    ["sureline.adapters.storage.store", "sureline.adapters.storage.postgres_database"]
+)
 
 
 def _append(url: str, name: str, count: int) -> None:
@@ -47,7 +51,7 @@ async def _verified(url: str, **options: Head) -> ChainReport:
 async def test_thirty_three_processes_leave_whole_chains(postgres: Postgres) -> None:
     """Each has a stream of its own; all verify, before and after the seal, with the same rows."""
     url = postgres.database()
-    children = [_SPAWN.Process(target=_append, args=(url, f"p{n}", EACH)) for n in range(WRITERS)]
+    children = [_FORKED.Process(target=_append, args=(url, f"p{n}", EACH)) for n in range(WRITERS)]
     for child in children:
         child.start()
     for child in children:
