@@ -107,3 +107,16 @@ def test_erasures_are_listed(lost: Run) -> None:
     assert lost("ledger", "erasures", "--store", "sqlite:///backup.db").stdout == (
         "nothing was erased\n"
     )
+
+
+def test_a_damaged_backup_is_named_as_the_operator_knows_it(lost: Run, folder: Path) -> None:
+    """Not the copy that was tried; and the advice is another backup, not this one again."""
+    data = bytearray((folder / "backup.db").read_bytes())
+    for page in range(4096, len(data), 4096):
+        data[page : page + 2048] = b"\xff" * 2048
+    (folder / "backup.db").write_bytes(data)
+    told = lost("store", "drill", "backup.db")
+    assert told.exit_code == 1, told.output
+    assert "backup.db is damaged" in told.stderr
+    assert "try an older backup" in told.stderr
+    assert "restored.db" not in told.output

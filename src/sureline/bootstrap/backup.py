@@ -75,7 +75,11 @@ async def back_up(url: str, path: Path, *, progress: Progress) -> Backup:
             await _rows_of(url, part, progress)
         else:
             copy_file(file_to_copy(url), part, progress=progress)
-        chain = await proven(part)
+        try:
+            chain = await proven(part)
+        except StoreCorrupt as error:
+            said = error.message.replace(str(part), "the store")
+            raise StoreCorrupt(f"no backup was made: {said}") from error
     return Backup(path=path, size=size_of(path), rows=chain.rows, head=str(chain.head))
 
 
@@ -97,13 +101,14 @@ async def drill(path: Path, head: StatedHead | None, *, may_be_empty: bool = Fal
         try:
             copy = take_copy(path, Path(folder))
             store = open_store(f"sqlite:///{copy}", create=False)
-        except StoreCorrupt as error:
+            try:
+                return await _tried(store, head, may_be_empty=may_be_empty)
+            finally:
+                store.close()
+        except StoreCorrupt as error:  # which copy was tried is nothing that anybody has seen
             said = error.message.replace(str(Path(folder) / "restored.db"), str(path))
+            said = said.replace("restore it from a backup", "try an older backup")
             raise Refused(f"do NOT rely on it: {said}") from error
-        try:
-            return await _tried(store, head, may_be_empty=may_be_empty)
-        finally:
-            store.close()
 
 
 async def _tried(store: Store, head: StatedHead | None, *, may_be_empty: bool) -> Drill:
