@@ -95,7 +95,7 @@ def test_the_parser_of_compose_files_sees_faults(service: dict[str, Any]) -> Non
 
 def test_files_that_are_mounted_are_there() -> None:
     """What the compose file mounts from here exists, apart from what a reader is to make."""
-    made_by_hand = {"./config", "./secrets/scrape-key"}  # and `environment`, see below
+    made_by_hand = {"./config", "./secrets/scrape-key"}
     mounts = [
         one.split(":")[0]
         for each in COMPOSE["services"].values()
