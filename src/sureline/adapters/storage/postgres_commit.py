@@ -29,7 +29,7 @@ from sureline.adapters.storage.postgres_driver import (
 )
 from sureline.adapters.storage.postgres_errors import store_error
 from sureline.adapters.storage.transaction import Transaction
-from sureline.errors import StoreBusy, StoreError, StoreUnavailable
+from sureline.errors import OtherSchema, StoreBusy, StoreError, StoreUnavailable
 
 BATCH_SECONDS = 1.0
 """After so long a batch begins no further job: others wait for the lock, and for an answer."""
@@ -85,7 +85,7 @@ class PostgresCommit:
         except CannotWake:  # costs a wake-up, never what was to be written
             self._can_wake = False
             return self._write(jobs, locked=locked)
-        except (StoreBusy, StoreUnavailable) as error:
+        except (StoreBusy, StoreUnavailable, OtherSchema) as error:
             return [error] * len(jobs)
         except Exception as error:  # noqa: BLE001 - the boundary: each caller gets its error
             if len(jobs) == 1:
