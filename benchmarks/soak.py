@@ -135,7 +135,13 @@ def trend(looks: Sequence[Look], per_second: float) -> Trend:
     line = linregress(hours, memory)
     half = float(student.ppf(0.975, len(parts) - 2)) * float(line.stderr)
     slope = float(line.slope)
-    return Trend(slope=slope, low=slope - half, high=slope + half, limit=OBJECT * per_second * 3600)
+    return Trend(
+        slope=slope,
+        low=slope - half,
+        high=slope + half,
+        limit=OBJECT * per_second * 3600,
+        minutes=(looks[-1].held.at - looks[0].held.at) / 60,
+    )
 
 
 def look(made: Stores, store: str, pid: int) -> Look:

@@ -277,7 +277,11 @@ class Ledger(Protocol):
         """
 
     async def cases_since(self, cursor: int, model_id: str) -> Sequence[PastCase]:
-        """Return verdicts and deletions after `cursor`, oldest first."""
+        """Return verdicts and deletions after `cursor`, oldest first.
+
+        What was measured by another model has no vector here; the last such case is returned under
+        its own model, so that nothing before it is read again.
+        """
 
     async def route_counts(self, workspace: str) -> dict[str, dict[str, int]]:
         """Return the number of decisions by slice and route."""
