@@ -152,7 +152,7 @@ async def test_a_hanging_channel_holds_up_nobody(receiver: Receiver) -> None:
         await decide(services, await submit(services))
         await release(services)
         ending = asyncio.Event()
-        serving = asyncio.create_task(courier(services, seconds=1.0).serve(ending.is_set))
+        serving = asyncio.create_task(courier(services, seconds=4.0).serve(ending.is_set))
         await until(lambda: bool(receiver.received and hanging.received))
         await decide(services, await submit(services, 1))
         await release(services)

@@ -37,7 +37,7 @@ TRIES = 3
 """So often a batch is written in which there is an id that another writer has just stored."""
 
 
-class _CameFirst(StoreError):
+class _CameFirst(Exception):
     """Another writer stored a row under the same key, after this one looked for it."""
 
 
@@ -107,10 +107,12 @@ class PostgresCommit:
         Its transaction has ended by then, so that this one finds the id and answers with what is
         stored. Each time again another id may have come, so there is an end to it.
         """
-        for _ in range(TRIES - 1):
-            with suppress(_CameFirst):
+        for _ in range(TRIES):
+            try:
                 return self._commit(jobs, locked=locked)
-        return self._commit(jobs, locked=locked)
+            except _CameFirst as error:
+                came_first = error
+        raise StoreError(str(came_first)) from came_first
 
     def _commit(self, jobs: Sequence[Job], *, locked: bool) -> list[Any]:
         until = self._monotonic() + BATCH_SECONDS
