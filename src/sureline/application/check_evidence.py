@@ -211,7 +211,7 @@ def _confirmed(lines: Iterable[str], payloads: bool) -> Iterator[str]:
 
 def _without_payload(line: str) -> str:
     try:
-        content = strict_json(line)
+        content = strict_json(line, beyond=True)
         payload = content.pop("payload", None)
         bare = canonical_json(content).decode()
         if payload is None:

@@ -74,7 +74,7 @@ def read_records(pack: PackReader, name: str) -> Rows:
 def read_verification(pack: PackReader) -> Mapping[str, Any]:
     """Read `verification.json`. Raises InvalidInput for what is none."""
     try:
-        content = strict_json(pack.read(VERIFICATION))
+        content = strict_json(pack.read(VERIFICATION), beyond=True)
     except ValueError as error:
         raise InvalidInput(f"not JSON ({error})", field=VERIFICATION) from None
     if not _has(content, _VERIFIED):
@@ -138,7 +138,7 @@ def _lines(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(pack.lines(name), start=1):
         try:
-            content = strict_json(line)
+            content = strict_json(line, beyond=True)
             fault = _fault(content, line, known)
         except InvalidInput as error:
             fault = error.message

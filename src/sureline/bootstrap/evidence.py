@@ -99,7 +99,7 @@ def check_pack_file(
 
 def _json(data: bytes, where: str) -> object:
     try:
-        found: object = strict_json(data)
+        found: object = strict_json(data, beyond=True)
     except ValueError as error:
         raise InvalidInput(f"not JSON ({error})", field=where) from None
     return found

@@ -44,7 +44,7 @@ def export_line(row: ChainRow) -> str:
 def read_export_line(line: str) -> ChainRow:
     """Read a line of `export_line`. Raises InvalidInput, also for what no hash would cover."""
     try:
-        data = _with_keys(_LINE, strict_json(line))
+        data = _with_keys(_LINE, strict_json(line, beyond=True))
         payload, digest = data["payload"], data["payload_digest"]
         return ChainRow(
             stream=_exactly(str, data["stream"]),

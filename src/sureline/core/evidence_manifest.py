@@ -81,7 +81,7 @@ def signed_bytes(manifest: bytes) -> bytes:
 def read_manifest(data: bytes, *, file: str) -> Manifest:
     """Read what `Manifest.text` wrote. Raises InvalidInput naming the file and the field."""
     try:
-        content = strict_json(data)
+        content = strict_json(data, beyond=True)
     except ValueError as error:
         raise InvalidInput(f"not JSON ({error})", field=file) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -86,7 +86,7 @@ def read_statement(data: bytes, *, file: str) -> HeadStatement:
     if len(data) > MOST_BYTES:
         raise InvalidInput("longer than any statement of a head", field=file)
     try:
-        content = strict_json(data)
+        content = strict_json(data, beyond=True)
     except ValueError as error:
         raise InvalidInput(f"not JSON, perhaps cut off ({error})", field=file) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from sureline.adapters.policies.tree import Node
 from sureline.adapters.policies.yaml_reader import decoded
 from sureline.core.canonical import canonical_json
 from sureline.core.checks.schema import compile_schema
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput, PolicyError
 
 
@@ -71,8 +71,8 @@ class References:
                 return None
             text, about = found
             try:
-                given = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-            except (ValueError, RecursionError) as error:
+                given = strict_json(text)
+            except ValueError as error:
                 self._faults.add(where, f"the file {about} is not JSON: {error}")
                 return None
         fault = schema_fault(given)
@@ -97,16 +97,3 @@ def schema_fault(schema: object) -> str | None:
     except (InvalidInput, PolicyError) as error:
         return error.message
     return None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f'the key "{key}" is there twice')
-        found[key] = value
-    return found
-
-
-def _no_constant(word: str) -> object:
-    raise ValueError(f"{word} is no JSON number")

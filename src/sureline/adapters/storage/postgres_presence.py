@@ -79,8 +79,8 @@ class Presence:
                     if not stopping.is_set():
                         self._said = error
                 continue
-            except StoreError:  # it answers, but has another version's tables: the next use tells
-                pass
+            except StoreError as error:  # it answers, and its tables are another version's
+                logger.warning("%s", error.message)
             else:
                 with suppress(psycopg.Error):
                     connection.close()

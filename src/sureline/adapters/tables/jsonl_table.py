@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sureline.adapters.tables.faults import Faults
 from sureline.adapters.tables.filtering import matching, wanted_columns
 from sureline.adapters.tables.lines import CHUNK, counted_lines, decoded_lines
 from sureline.application.ports.tables import Chunk, OnFault
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 
 _FIRST = 1_000
@@ -81,26 +81,12 @@ class JsonlTable:
 
     def _record(self, line: str) -> dict[str, Any]:
         try:
-            record = json.loads(line, parse_constant=_refuse, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
+            record = strict_json(line)
+        except ValueError as error:
             raise InvalidInput(f"expected a JSON object: {error}") from error
         if not isinstance(record, dict):
             raise InvalidInput(f"expected a JSON object, got {type(record).__name__}")
         return record
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of pairs; which of two equal keys holds is nobody's to guess."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in found if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} is there twice")
-    return found
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _chunk(places: list[int], names: Sequence[str], rows: list[list[Any]]) -> Chunk:

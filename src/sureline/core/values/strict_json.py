@@ -6,17 +6,22 @@ import json
 from typing import Any
 
 
-def strict_json(text: str | bytes) -> Any:
+def strict_json(text: str | bytes, *, beyond: bool = False) -> Any:
     """Read one JSON value. Raises ValueError for a key that is there twice, or no JSON.
 
     Of two equal keys one reader takes the first and another the last (RFC 8259, section 4), so
-    that a text with both can be checked as one thing and shown as another. Infinity and NaN are
-    read as Python writes them: verifying then names the row that a figure was put into.
+    that a text with both can be checked as one thing and shown as another. With `beyond`, Infinity
+    and NaN are read as Python writes them: verifying then names the row that has one.
     """
+    constant = float if beyond else _no_constant
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, parse_constant=constant, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("too many brackets in brackets") from None
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sureline.core.checks.paths import ABSENT
+from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
 from sureline.web.pages.draft import DraftField, FieldKind, Steps, placed
 
@@ -47,9 +48,7 @@ def unified(text: str) -> str:
 def read_json(text: str, field: str | None = None) -> Any:
     """Read one JSON value, strictly. Raises InvalidInput naming `field`."""
     try:
-        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
-    except RecursionError:
-        raise InvalidInput("expected JSON that is less deep", field=field) from None
+        return strict_json(text)
     except ValueError as error:
         raise InvalidInput(f"expected JSON: {error}", field=field) from None
 
@@ -91,14 +90,3 @@ def _number(text: str) -> int | float:
         if math.isfinite(value):
             return value
     raise InvalidInput("expected a number such as 1240.5")
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands there twice")
-    return found
