@@ -6,16 +6,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TypeVar
-
-import psycopg
 
 from sureline.adapters.storage.case_vector_rows import set_to_search
 from sureline.adapters.storage.fork_guard import guard
 from sureline.adapters.storage.postgres_database import PostgresDatabase
 from sureline.adapters.storage.postgres_driver import Connection
-from sureline.adapters.storage.postgres_errors import store_error
+from sureline.adapters.storage.postgres_errors import translated
+from sureline.adapters.storage.postgres_pool import ReadingPool
 from sureline.errors import StoreBusy, StoreUnavailable
 
 T = TypeVar("T")
@@ -34,7 +32,7 @@ class CaseConnections:
         self._database = database
         self._seconds = seconds
         self._lock = threading.RLock()
-        self._idle: list[Connection] = []
+        self._pool = ReadingPool(self._connect, database.where, most=SEARCHES, patience=seconds)
         self._threads: ThreadPoolExecutor | None = None
         self._is_closed = False
         guard(self)
@@ -70,34 +68,8 @@ class CaseConnections:
         self._lock = threading.RLock()
 
     def _run(self, job: Callable[[Connection], T]) -> T:
-        """Run it; once more on a new connection if the line of a used one had broken."""
-        try:
-            while (used := self._taken()) is not None:
-                try:
-                    return self._run_on(used, job)
-                except psycopg.OperationalError:
-                    if not used.broken:
-                        raise
-            return self._run_on(self._connect(), job)
-        except psycopg.Error as error:
-            raise store_error(error, self._database.where) from error
-
-    def _taken(self) -> Connection | None:
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
-
-    def _run_on(self, connection: Connection, job: Callable[[Connection], T]) -> T:
-        try:
-            return job(connection)
-        except psycopg.Error:
-            if not connection.broken:
-                connection.close()
-            raise
-        finally:
-            if not connection.closed:
-                self._idle.append(connection)
+        with translated(self._database.where):
+            return self._pool.run(job)
 
     def _connect(self) -> Connection:
         connection = self._database.connect()
@@ -117,7 +89,5 @@ class CaseConnections:
     def _stop(self) -> None:
         if self._threads is not None:
             self._threads.shutdown(wait=True)
-        while self._idle:
-            with suppress(psycopg.Error):
-                self._idle.pop().close()
+        self._pool.close()
         self._threads = None

@@ -96,16 +96,9 @@ class PostgresDatabase:
         self.switches.check_tables()
         pool = self._pool or self._opened_pool()
         with translated(self.where):
-            with pool.borrowed() as connection:
-                try:
-                    return connection.execute(statement.postgres, parameters).fetchall()
-                except psycopg.OperationalError:
-                    if not connection.closed:
-                        raise
-            # The others may have been cut off by the same event.
-            pool.drop_idle()
-            with pool.borrowed() as connection:
-                return connection.execute(statement.postgres, parameters).fetchall()
+            return pool.run(
+                lambda connection: connection.execute(statement.postgres, parameters).fetchall()
+            )
 
     async def read(self, statement: Statement, parameters: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a short query, asked together with those of other callers."""

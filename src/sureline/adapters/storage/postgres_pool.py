@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
+import psycopg
 from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.pool import QueuePool
 
 from sureline.adapters.storage.postgres_driver import Connection
 from sureline.errors import StoreBusy
+
+T = TypeVar("T")
 
 
 class ReadingPool:
@@ -55,6 +59,22 @@ class ReadingPool:
             if not idle or pool is not self._pool:
                 loan.invalidate()
             loan.close()
+
+    def run(self, job: Callable[[Connection], T]) -> T:
+        """Run `job` on a connection; once more on a new one if the line broke.
+
+        Raises as `borrowed` does, and what `job` raises.
+        """
+        with self.borrowed() as connection:
+            try:
+                return job(connection)
+            except psycopg.OperationalError:
+                if not connection.closed:
+                    raise
+        # The others may have been cut off by the same event.
+        self.drop_idle()
+        with self.borrowed() as connection:
+            return job(connection)
 
     def drop_idle(self) -> None:
         """Close what nobody uses: an event that broke one line may have broken all."""
