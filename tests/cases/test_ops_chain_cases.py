@@ -16,28 +16,12 @@ from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.core.chain_export import read_export_line
 from sureline.core.chain_verification import ChainReport, FaultKind
 from sureline.errors import StoreTooNew
+from tests.adapters.storage.appending import append_many
 from tests.adapters.storage.older_stores import connected
 from tests.adapters.storage.samples import NOON, outcome, record
 from tests.cases.stores import both, damage, in_processes, on_file, path_of, rows
 from tests.cases.test_history_cases import Cases
 from tests.postgres import Postgres
-
-
-def append_many(url: str, name: str, count: int) -> None:
-    """Append decisions from four callers; the body of a process."""
-
-    async def work() -> None:
-        store = open_store(url, busy_timeout=30)
-        numbers = iter(range(count))
-
-        async def call() -> None:
-            for number in numbers:
-                await store.ledger.append(record(f"{name}-{number}"))
-
-        await asyncio.gather(*(call() for _ in range(4)))
-        store.close()
-
-    asyncio.run(work())
 
 
 async def verified(url: str) -> ChainReport:

@@ -12,6 +12,7 @@ from sureline.adapters.storage.store import Store, open_store
 from sureline.core.chain import Head
 from sureline.core.chain_export import verify_export
 from sureline.core.chain_verification import ChainReport, FaultKind
+from tests.adapters.storage.appending import append_many
 from tests.adapters.storage.samples import NOON, outcome, record
 from tests.postgres import Postgres
 
@@ -21,23 +22,6 @@ _FORKED = multiprocessing.get_context("forkserver")
 _FORKED.set_forkserver_preload(
     ["sureline.adapters.storage.store", "sureline.adapters.storage.postgres_database"]
 )
-
-
-def _append(url: str, name: str, count: int) -> None:
-    """Append `count` decisions from four concurrent callers; the body of a child process."""
-
-    async def work() -> None:
-        store = open_store(url, busy_timeout=30)
-        numbers = iter(range(count))
-
-        async def call() -> None:
-            for number in numbers:
-                await store.ledger.append(record(f"{name}-{number}"))
-
-        await asyncio.gather(*(call() for _ in range(4)))
-        store.close()
-
-    asyncio.run(work())
 
 
 async def _verified(url: str, **options: Head) -> ChainReport:
@@ -51,7 +35,9 @@ async def _verified(url: str, **options: Head) -> ChainReport:
 async def test_thirty_three_processes_leave_whole_chains(postgres: Postgres) -> None:
     """Each has a stream of its own; all verify, before and after the seal, with the same rows."""
     url = postgres.database()
-    children = [_FORKED.Process(target=_append, args=(url, f"p{n}", EACH)) for n in range(WRITERS)]
+    children = [
+        _FORKED.Process(target=append_many, args=(url, f"p{n}", EACH)) for n in range(WRITERS)
+    ]
     for child in children:
         child.start()
     for child in children:
