@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -25,7 +24,6 @@ Start = Callable[..., Process]
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
     """Return a function that starts `sureline`; whatever still runs afterwards is ended."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with ExitStack() as stack:
 
         def _start(*arguments: str) -> Process:
@@ -33,7 +31,6 @@ def start(folder: Path) -> Iterator[Start]:
                 subprocess.Popen(
                     [*COMMAND, *arguments],
                     cwd=folder,
-                    env=environment,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

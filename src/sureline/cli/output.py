@@ -49,8 +49,9 @@ def as_printed(written: bytes) -> bytes:
 
 
 def say(text: str) -> None:
-    """Write one line to standard output."""
+    """Write one line to standard output; who reads along gets it now."""
     sys.stdout.write(visible(text) + "\n")
+    sys.stdout.flush()
 
 
 def note(text: str) -> None:
