@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sureline.adapters.storage.store import open_store
+from sureline.cli.worker import told_to_stop
 from tests.postgres import Postgres
 from tests.postgres import postgres as postgres
 
@@ -126,3 +127,12 @@ def test_a_worker_ends_when_the_tables_become_another_version_s(postgres: Postgr
     assert "has schema 0099" in errors
     assert "goes on as soon as it can" not in errors
     assert "Traceback" not in errors
+
+
+def test_a_signal_at_any_moment_is_heard() -> None:
+    """What waits is woken by the first signal, also by one that came before it waited."""
+    usual = signal.getsignal(signal.SIGTERM)
+    with told_to_stop() as stop:
+        signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) == usual  # the second acts as usual
+        assert stop.get(timeout=5) is None

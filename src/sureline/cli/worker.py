@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Annotated
 
 import typer
@@ -16,6 +16,8 @@ from sureline.cli.options import StoreOption, WorkspaceOption
 from sureline.cli.session import note_upgrade, warn_if_forgetful
 from sureline.errors import OtherSchema
 from sureline.web.log_format import LogFormat, LogLevel
+
+_LOOK_SECONDS = 0.2
 
 
 def worker(
@@ -54,11 +56,11 @@ def worker(
     wrong: list[OtherSchema] = []
     try:
         log_to_stderr(log_format, log_level)
-        with _told_to_stop() as stop:
+        with told_to_stop() as stop:
 
             def ended(error: OtherSchema) -> None:
                 wrong.append(error)
-                stop.set()
+                stop.put(None)
 
             with working(services, jobs=True, deliver=True, concurrency=concurrency, ended=ended):
                 shared = f", {concurrency} at once" if services.store.on_postgres else ""
@@ -66,7 +68,7 @@ def worker(
                     f"working on {services.store.database.where}, workspace {workspace}: periodic "
                     f"jobs, deadlines, telling the channels{shared}"
                 )
-                stop.wait()
+                _wait(stop)
                 tell("stopping: what is under way is finished first")
             tell("stopped")
         if wrong:
@@ -76,9 +78,13 @@ def worker(
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[threading.Event]:
-    """Return what is set by the first SIGTERM or SIGINT; the second does what it does usually."""
-    stop = threading.Event()
+def told_to_stop() -> Iterator[SimpleQueue[None]]:
+    """Return what the first SIGTERM or SIGINT puts something into; the second acts as usual.
+
+    Of what threads wait for, only this queue may be filled by a signal's handler: an event's lock
+    may be held by the very thread that the handler interrupts, and then neither would go on.
+    """
+    stop: SimpleQueue[None] = SimpleQueue()
     usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def put_back() -> None:
@@ -87,7 +93,7 @@ def _told_to_stop() -> Iterator[threading.Event]:
 
     def told(*_: object) -> None:
         put_back()
-        stop.set()
+        stop.put(None)
 
     for number in usual:
         signal.signal(number, told)
@@ -95,3 +101,14 @@ def _told_to_stop() -> Iterator[threading.Event]:
         yield stop
     finally:
         put_back()
+
+
+def _wait(stop: SimpleQueue[None]) -> None:
+    """Wait until there is something.
+
+    A signal that comes between two of Python's looks and the start of a wait does not end that
+    wait, so no wait is long.
+    """
+    while True:
+        with suppress(Empty):
+            return stop.get(timeout=_LOOK_SECONDS)
