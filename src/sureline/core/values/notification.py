@@ -24,6 +24,14 @@ class NoticeKind(StrEnum):
     """Somebody turned a switch, on or off."""
     BROKEN = "ledger.broken"
     """A verification found that the ledger does not hold."""
+    MISSION_SUSPENDED = "mission.suspended"
+    """A person must say how a mission goes on."""
+    MISSION_FAILED = "mission.failed"
+    MISSION_COMPLETED = "mission.completed"
+    MISSION_REMINDED = "mission.reminded"
+    """Nobody has said so yet."""
+    MISSION_RECOVERED = "mission.recovered"
+    """What a person was called for is over."""
 
     @property
     def waits(self) -> bool:

@@ -13,6 +13,7 @@ from sureline.core.values.certificate import ErrorRate
 from sureline.core.values.checks import ChecksPolicy
 from sureline.core.values.groups import Groups
 from sureline.core.values.inbound import InboundSource
+from sureline.core.values.mission_kind import NO_MISSIONS, MissionKinds
 from sureline.core.values.notification import Notifications
 from sureline.core.values.proposal import Generator, Stakes
 from sureline.core.values.redaction import RedactionPolicy
@@ -195,6 +196,8 @@ class SlicePolicy:
     certify_missed_errors: bool = False
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     redact: RedactionPolicy = field(default_factory=RedactionPolicy)
+    is_mission: bool = False
+    """Its decisions are a mission's evaluations: no proposal is taken in (M3)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +208,7 @@ class Policy:
     `measurement_hashes` say per slice what a certificate depends on: signals, weights, checks,
     prompts, models, judge band. `raw` is the canonical content, for showing and comparing. Where
     other models answer than at first, `base_measurements` are the hashes before that was known.
-    `groups` are those of its reviewers, by name.
+    `groups` are those of its reviewers, by name. Of each of `missions` there is a slice as well.
     """
 
     hash: str
@@ -217,3 +220,4 @@ class Policy:
     notifications: Notifications = field(default_factory=Notifications)
     groups: Groups = field(default_factory=dict)
     inbound: tuple[InboundSource, ...] = ()
+    missions: MissionKinds = NO_MISSIONS

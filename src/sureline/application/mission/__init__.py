@@ -1,0 +1,1 @@
+"""Missions: stop, escalate or go on."""
