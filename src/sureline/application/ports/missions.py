@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Protocol
 
 from sureline.application.ports.ledger import DecisionRecord
+from sureline.core.mission.evaluation import Evaluation
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import Mission, MissionEvent, MissionState
+from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.outcome import Outcome
 
 
@@ -69,3 +71,14 @@ class MissionStore(Protocol):
 
     async def erase(self, workspace: str, mission_id: str, event: MissionEvent) -> bool:
         """Erase a mission's words, and those of its evaluations; False if they were erased."""
+
+
+class MissionJudgePort(Protocol):
+    """Says whether a mission's objective is achieved; it is never the actor itself."""
+
+    async def judge(self, mission: Mission, kind: MissionKind) -> Evaluation:
+        """Return the verdict on what the mission's evidence shows, or why there is none.
+
+        An exception, and an answer after `kind.judge.seconds`, become a failed evaluation;
+        ModelFailed says why.
+        """
