@@ -220,4 +220,4 @@ class Policy:
     notifications: Notifications = field(default_factory=Notifications)
     groups: Groups = field(default_factory=dict)
     inbound: tuple[InboundSource, ...] = ()
-    missions: MissionKinds = NO_MISSIONS
+    missions: MissionKinds = field(default_factory=lambda: NO_MISSIONS)
