@@ -12,6 +12,9 @@ from sureline.application.ports.clock import Clock
 from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.bootstrap import Plugins, Services, check_sources, open_services
+from sureline.core.mission.evaluation import Evaluation, EvaluationSource
+from sureline.core.values.mission import Mission
+from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.policy import SlicePolicy
 from sureline.core.values.proposal import Proposal
 from sureline.core.values.signal import Signal, SignalKind, SignalState
@@ -73,6 +76,32 @@ class FakeJudge:
         if isinstance(self.says, Exception):
             raise self.says
         return self.says
+
+
+@dataclass(slots=True)
+class FakeMissionJudge:
+    """A judge of missions that says what it is told to; `asked` lists the missions it was shown.
+
+    `says` is an evaluation, an exception that it raises, or makes one of them of a mission.
+    `FakeMissionJudge.saying(True, 0.9)` is sure that everything is achieved.
+    """
+
+    says: Evaluation | Exception | Callable[[Mission], Evaluation | Exception]
+    asked: list[Mission] = field(default_factory=list)
+
+    @classmethod
+    def saying(cls, achieved: bool, confidence: float, **more: Any) -> FakeMissionJudge:
+        """Return a judge that always says this; `more` are other fields of an Evaluation."""
+        judge = EvaluationSource.JUDGE
+        return cls(Evaluation(source=judge, achieved=achieved, confidence=confidence, **more))
+
+    async def judge(self, mission: Mission, kind: MissionKind) -> Evaluation:
+        """Return the evaluation, or raise the error."""
+        self.asked.append(mission)
+        said = self.says(mission) if callable(self.says) else self.says
+        if isinstance(said, Exception):
+            raise said
+        return said
 
 
 @dataclass(slots=True)
