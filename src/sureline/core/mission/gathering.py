@@ -59,7 +59,7 @@ def bounded(evidence: Evidence, most: int) -> Evidence:
         state=state,
         trigger=None if evidence.trigger is None else trigger,
         answer=None if evidence.answer is None else answer,
-        cut=_sum(evidence.cut, cut),
+        cut=added(evidence.cut, cut),
     )
 
 
@@ -81,7 +81,7 @@ def gathered(before: Evidence, new: Evidence, *, fresh: bool, most: int) -> Evid
         kept = bounded(carried, most)
         tail = bounded(replace(earlier, state=None), most - characters(kept))
         return _joined(tail, kept, kept.cut)
-    return bounded(_joined(earlier, carried, _sum(before.cut, new.cut)), most)
+    return bounded(_joined(earlier, carried, added(before.cut, new.cut)), most)
 
 
 def characters(evidence: Evidence) -> int:
@@ -94,6 +94,15 @@ def written(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json_bytes(value).decode()
+
+
+def added(one: Cut, other: Cut) -> Cut:
+    """Return what was left out in both."""
+    return Cut(
+        turns=one.turns + other.turns,
+        calls=one.calls + other.calls,
+        characters=one.characters + other.characters,
+    )
 
 
 def shortened(text: str, most: int) -> tuple[str, int]:
@@ -200,12 +209,4 @@ def _joined(earlier: Evidence, new: Evidence, cut: Cut) -> Evidence:
         conversation=earlier.conversation + new.conversation,
         calls=earlier.calls + new.calls,
         cut=cut,
-    )
-
-
-def _sum(one: Cut, other: Cut) -> Cut:
-    return Cut(
-        turns=one.turns + other.turns,
-        calls=one.calls + other.calls,
-        characters=one.characters + other.characters,
     )
