@@ -114,7 +114,7 @@ MUCH: dict[str, tuple[Any, tuple[bool, bool, bool]]] = {
     ),
     "many_calls": (
         {"calls": [{"name": "a", "result": "x" * 500}] * (BIG // 500)},
-        (False, True, False),
+        (False, True, True),
     ),
     "one_result": ({"calls": [{"name": "a", "result": "x" * BIG}]}, (False, False, True)),
     "one_answer": ({"answer": "x" * BIG}, (False, False, True)),
