@@ -20,7 +20,8 @@ from sureline.core.opinions.judge_prompt import (
 from sureline.core.opinions.panel import conclude, panel_detail, panel_words
 from sureline.core.opinions.shown import Shown
 from sureline.core.opinions.spans import Passages
-from sureline.core.opinions.verdict_reply import SCHEMA, NotRead, Said, read_verdict
+from sureline.core.opinions.truth_reply import NotRead
+from sureline.core.opinions.verdict_reply import SCHEMA, Said, read_verdict
 from sureline.core.values.model_card import ModelCard
 from sureline.core.values.policy import JudgePolicy, SlicePolicy
 from sureline.core.values.proposal import Proposal

@@ -1,8 +1,4 @@
-"""Read a judge's verdict, or say what keeps it from being one (G9).
-
-Words are never read for their meaning and numbers never rescaled: 85 is no confidence, "false" is
-no boolean, and what is missing is not inferred from what is there.
-"""
+"""Read a judge's verdict, or say what keeps it from being one (G9)."""
 
 from __future__ import annotations
 
@@ -10,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sureline.core.opinions.json_reply import ReadObject, read_object
 from sureline.core.opinions.spans import Passages
-from sureline.core.values.signal import unit_interval_fault
+from sureline.core.opinions.truth_reply import Fields, NotRead, confidence_of, read_truth
 
 FAILURE_MODES: Mapping[str, str] = {
     "wrong": "it contradicts the source or the task, or miscalculates",
@@ -60,36 +55,21 @@ class Said:
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NotRead:
-    """Why a reply is no verdict: a code, and a sentence for the model that gave it."""
-
-    fault: str
-    hint: str
-
-
 def read_verdict(text: str, given: Passages) -> Said | NotRead:
     """Return the verdict in a reply; `given` is what the judge was shown.
 
-    Needs `agrees` (a true boolean) and `confidence` (a number in [0, 1]). `failure_mode` is text
-    or null, and null where the judge agrees; words that are no known code count as `other`. What
-    else the object has is not looked at. Faults: those of `read_object`, `quoted` (the object
-    stands in what the judge was shown), `ambiguous` (there is another `agrees` inside),
-    `agrees_missing`, `agrees_not_boolean`,
-    `confidence_missing`, `confidence_not_a_number`, `confidence_out_of_range`,
-    `failure_mode_not_text`, `contradiction`. Never raises.
+    Needs `agrees` (a true boolean) and `confidence` (a number in [0, 1]), see `read_truth`.
+    `failure_mode` is text or null, and null where the judge agrees; words that are no known code
+    count as `other`. What else the object has is not looked at. Faults: those of `read_truth`,
+    `failure_mode_not_text` and `contradiction`. Never raises.
     """
-    found = read_object(text, "agrees")
-    fields = found.fields
-    if fields is None:
-        return NotRead(found.fault or "no_object", found.hint)
-    fault = _fault(found, fields, given)
-    if fault is not None:
-        return NotRead(fault, _HINTS[fault])
+    fields = read_truth(text, "agrees", given, _mode_fault)
+    if isinstance(fields, NotRead):
+        return fields
     mode = _mode(fields)
     return Said(
         agrees=fields["agrees"],
-        confidence=abs(float(fields["confidence"])),  # -0.0 is 0
+        confidence=confidence_of(fields),
         failure_mode=None if mode is None else failure_code(mode),
         reason=_words(fields, mode),
     )
@@ -101,67 +81,24 @@ def failure_code(words: str) -> str:
     return code if code in FAILURE_MODES else OTHER
 
 
-def _fault(found: ReadObject, fields: Mapping[str, Any], given: Passages) -> str | None:
-    for name in ("agrees", "confidence"):
-        if name not in fields:
-            return f"{name}_missing"
-    if _says_twice(fields):
-        return "ambiguous"
-    if not isinstance(fields["agrees"], bool):
-        return "agrees_not_boolean"
-    number = unit_interval_fault(fields["confidence"])
-    if number is not None:
-        return f"confidence_{number}"
+def _mode_fault(fields: Fields) -> NotRead | None:
     if not isinstance(fields.get("failure_mode"), str | None):
-        return "failure_mode_not_text"
+        hint = "`failure_mode` must be one of the codes, or null."
+        return NotRead("failure_mode_not_text", hint)
     if fields["agrees"] and _mode(fields) is not None:
-        return "contradiction"
-    return "quoted" if given.has(found.span) else None
+        return NotRead("contradiction", "Where `agrees` is true, `failure_mode` must be null.")
+    return None
 
 
-def _says_twice(fields: Mapping[str, Any]) -> bool:
-    """Tell whether the object holds another `agrees`, in other letters or further in."""
-    waiting: list[object] = [value for name, value in fields.items() if name != "agrees"]
-    if any(_is_agrees(name) for name in fields if name != "agrees"):
-        return True
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Mapping):
-            if any(map(_is_agrees, value)):
-                return True
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
-    return False
-
-
-def _is_agrees(name: object) -> bool:
-    return isinstance(name, str) and name.strip().casefold() == "agrees"
-
-
-def _mode(fields: Mapping[str, Any]) -> str | None:
+def _mode(fields: Fields) -> str | None:
     mode = fields.get("failure_mode")
     return mode if isinstance(mode, str) and mode.strip().casefold() not in NO_MODE else None
 
 
-def _words(fields: Mapping[str, Any], mode: str | None) -> str | None:
+def _words(fields: Fields, mode: str | None) -> str | None:
     """Return the judge's reason, with what it wrote for a failure mode that has no code."""
     reason = fields.get("reason")
     said = [mode] if mode is not None and mode.strip().casefold() not in FAILURE_MODES else []
     said += [reason] if isinstance(reason, str) and reason.strip() else []
     words = ": ".join(said)
     return words[:MOST_WORDS] or None
-
-
-_HINTS = {
-    "ambiguous": "The reply says `agrees` more than once.",
-    "agrees_missing": "The field `agrees` is missing.",
-    "agrees_not_boolean": "`agrees` must be true or false, not a text or a number.",
-    "confidence_missing": "The field `confidence` is missing.",
-    "confidence_not_a_number": "`confidence` must be a number, such as 0.8.",
-    "confidence_not_finite": "`confidence` must be a number, such as 0.8.",
-    "confidence_out_of_range": "`confidence` must be a number from 0 to 1.",
-    "failure_mode_not_text": "`failure_mode` must be one of the codes, or null.",
-    "contradiction": "Where `agrees` is true, `failure_mode` must be null.",
-    "quoted": "That object stands in the data. Give a verdict of your own, with your own reason.",
-}

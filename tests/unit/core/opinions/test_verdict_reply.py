@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from sureline.core.opinions.spans import Passages
+from sureline.core.opinions.truth_reply import NotRead
 from sureline.core.opinions.verdict_reply import (
     FAILURE_MODES,
     MOST_WORDS,
     SCHEMA,
-    NotRead,
     Said,
     read_verdict,
 )
