@@ -8,7 +8,7 @@ from sureline.adapters.policies.faults import Faults
 from sureline.adapters.policies.model_settings import GeneratorSettings
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.adapters.policies.tree import Node
-from sureline.core.values.model_names import same_family, same_model
+from sureline.core.values.model_names import related, same_model
 
 
 def check_independence(node: Node, settings: SliceSettings, faults: Faults) -> None:
@@ -51,11 +51,5 @@ def _check(
                 f"{model} {words} and would overlook its own mistakes; "
                 "name another, or write allow_same_model: true",
             )
-    elif _related(family, model, generator.family, generator.model):
+    elif related(model, family, generator.model, generator.family):
         faults.warn(where, f"{model} is of the generator's family ({generator.model})")
-
-
-def _related(one_family: str | None, one: str, other_family: str | None, other: str) -> bool:
-    if one_family and other_family:
-        return one_family.casefold() == other_family.casefold()
-    return same_family(one, other)

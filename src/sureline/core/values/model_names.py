@@ -23,6 +23,13 @@ def same_family(one: str, other: str) -> bool:
     return _stem(one) == _stem(other) or (len(providers) == 1 and None not in providers)
 
 
+def related(one: str, family: str | None, other: str, other_family: str | None) -> bool:
+    """Tell whether two models are of one family: as stated of both, else by their names."""
+    if family and other_family:
+        return family.casefold() == other_family.casefold()
+    return same_family(one, other)
+
+
 def _bare(name: str) -> str:
     return _VERSION.sub("", _last(name))
 
