@@ -44,6 +44,7 @@ class Receiver:
 
     says: Callable[[int], int] = lambda _: 204
     location: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     received: list[Received] = field(default_factory=list)
     port: int = 0
@@ -73,6 +74,8 @@ def receiving(says: Callable[[int], int] | int = 204, **more: Any) -> Iterator[R
             self.send_response(status)
             if receiver.location:
                 self.send_header("location", receiver.location)
+            for name, value in receiver.headers.items():
+                self.send_header(name, value)
             self.send_header("content-length", str(len(receiver.body)))
             self.end_headers()
             try:

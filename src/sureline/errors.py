@@ -204,12 +204,23 @@ class DeliveryFailed(SurelineError):
     """A notice could not be delivered.
 
     `code` says why in one word, such as `timeout`, `status_500` or `refused_target`. `gone` is a
-    receiver's own word that nothing shall be sent any more.
+    receiver's own word that nothing shall be sent any more, `refused` that it does not take this
+    one, however often it is sent. `seconds` is how long it asks to be left alone.
     """
 
     exit_code = 3
 
-    def __init__(self, code: str, message: str, *, gone: bool = False) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        gone: bool = False,
+        refused: bool = False,
+        seconds: float = 0.0,
+    ) -> None:
         self.code = code
         self.gone = gone
+        self.refused = refused
+        self.seconds = seconds
         super().__init__(message)

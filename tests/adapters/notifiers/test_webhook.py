@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pytest
 
-from sureline.adapters.notifiers.webhook import WebhookNotifier
+from sureline.adapters.notifiers.webhook import WebhookNotifier, retry_after
 from sureline.errors import DeliveryFailed
 from tests.receivers import receiving
-from tests.sending import PARCEL, notifier
+from tests.sending import MOMENT, PARCEL, notifier
 
 
 async def failure(one: WebhookNotifier) -> DeliveryFailed:
@@ -30,24 +31,51 @@ async def test_any_2xx_is_delivered(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "gone"),
+    ("status", "code", "gone", "refused"),
     [
-        (301, "redirect_301", False),
-        (307, "redirect_307", False),
-        (400, "status_400", False),
-        (401, "status_401", False),
-        (404, "status_404", False),
-        (410, "status_410", True),
-        (429, "status_429", False),
-        (500, "status_500", False),
-        (503, "status_503", False),
+        (301, "redirect_301", False, False),
+        (307, "redirect_307", False, False),
+        (400, "status_400", False, True),
+        (401, "status_401", False, True),
+        (404, "status_404", False, True),
+        (408, "status_408", False, False),
+        (410, "status_410", True, True),
+        (425, "status_425", False, False),
+        (429, "status_429", False, False),
+        (500, "status_500", False, False),
+        (503, "status_503", False, False),
     ],
 )
-async def test_anything_else_failed(status: int, code: str, gone: bool) -> None:
-    """Only 410 is for good."""
+async def test_anything_else_failed(status: int, code: str, gone: bool, refused: bool) -> None:
+    """410 ends the channel; another 4xx that is no matter of time, this delivery."""
     with receiving(status) as receiver:
         error = await failure(notifier(receiver.url))
-    assert (error.code, error.gone) == (code, gone)
+    assert (error.code, error.gone, error.refused) == (code, gone, refused)
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("120", 120.0),
+        ("Mon, 05 Jan 2026 09:00:30 GMT", 30.0),
+        ("Mon, 05 Jan 2026 08:00:00 GMT", 0.0),
+        ("-5", 0.0),
+        ("soon", 0.0),
+        ("1e9", 0.0),
+        ("9" * 400, math.inf),
+        (None, 0.0),
+    ],
+)
+def test_how_long_a_receiver_asks_to_be_left_alone(said: str | None, seconds: float) -> None:
+    """Retry-After is a number of seconds or a date; what is neither asks for nothing."""
+    assert retry_after(said, MOMENT) == seconds
+
+
+async def test_a_busy_receiver_s_wait_is_handed_on() -> None:
+    """The wait of an answer 429 is in the error."""
+    with receiving(429, headers={"retry-after": "90"}) as receiver:
+        error = await failure(notifier(receiver.url))
+    assert error.seconds == 90
 
 
 async def test_an_endless_answer_is_not_read() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sureline.adapters.policies import load_policy, policy_from_canonical
+from sureline.adapters.policies.notification_settings import EVENTS
 from sureline.core.values.notification import NoticeKind
 from sureline.errors import PolicyError
 
@@ -32,10 +33,19 @@ def test_what_is_written_is_what_holds() -> None:
     assert told.allow_private == {"hooks.internal", "::1"}
     assert told.fields == {"replies": ("text",)}
     team, hook = told.channels
-    assert set(team.events) == set(NoticeKind) - {NoticeKind.DECIDED}
+    quiet = {NoticeKind.DECIDED, NoticeKind.MISSION_COMPLETED}
+    assert set(team.events) == set(NoticeKind) - quiet
     assert hook.events == (NoticeKind.DECIDED, NoticeKind.EXPIRED, NoticeKind.CORRECTED)
     assert (team.per_minute, hook.per_minute) == (2, 600)
     assert policy_from_canonical(loaded.text) == loaded.policy
+
+
+def test_every_event_can_be_asked_for() -> None:
+    """Whatever happens to an item, a slice or a mission, a channel may be told of it."""
+    assert set(EVENTS.values()) == set(NoticeKind)
+    asked = f"{HOOK}, url: 'https://x.example', events: [{', '.join(EVENTS)}]"
+    (hook,) = load_policy(SLICES + channel(asked)).policy.notifications.channels
+    assert set(hook.events) == set(NoticeKind)
 
 
 def test_telling_changes_the_policy_and_no_measurement() -> None:

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from sureline.adapters.notifiers.targets import Resolve, checked_addresses, resolve
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import httpx2
 
 GONE = 410
+PASSING = frozenset({408, 425, 429})
+"""What a client did that may go well later; any other 4xx stays what it is (RFC 9110, 15.5)."""
 SECONDS = 10.0
 """How long connecting, sending and each pause in an answer may take."""
 MOST_ADDRESSES = 3
@@ -29,7 +32,8 @@ class WebhookNotifier:
     """Sends each delivery as one POST, signed anew on every try.
 
     `webhook-id` is the delivery's id, the same on every try; the body's `id` is the event's. Any
-    2xx is delivered and 410 ends the channel. Redirects are not followed, the answer's body is not
+    2xx is delivered, 410 ends the channel, and another 4xx than those of PASSING is refused for
+    good. Redirects are not followed, the answer's body is not
     read, and the connection goes to an address that was checked.
     """
 
@@ -46,13 +50,15 @@ class WebhookNotifier:
         notice = delivery.notice
         body = callback_body(notice, page=parcel.page, shown=parcel.shown.get(notice.id, {}))
         headers = self._headers(delivery.id, notice.id, self.clock.now(), body)
-        status = await self._post(body, headers)
+        status, asked = await self._post(body, headers)
         if 200 <= status < 300:
             return
         raise DeliveryFailed(
             f"redirect_{status}" if 300 <= status < 400 else f"status_{status}",
             f"the receiver answered {status}",
             gone=status == GONE,
+            refused=400 <= status < 500 and status not in PASSING,
+            seconds=retry_after(asked, self.clock.now()),
         )
 
     def _headers(
@@ -77,8 +83,8 @@ class WebhookNotifier:
             raise DeliveryFailed("no_secret", "the variable of the signing secret is not set")
         return Webhook(_key(secret)).sign(delivery_id, now, body.decode())
 
-    async def _post(self, body: bytes, headers: dict[str, str]) -> int:
-        """Return the status of the first checked address that can be connected to."""
+    async def _post(self, body: bytes, headers: dict[str, str]) -> tuple[int, str | None]:
+        """Return what the first checked address answers that can be connected to."""
         try:
             import httpx2
         except ImportError as error:
@@ -118,15 +124,29 @@ def _key(secret: str) -> bytes:
 
 async def _status(
     client: httpx2.AsyncClient, url: Any, address: str, body: bytes, headers: dict[str, str]
-) -> int:
-    """Post to an address under the URL's own name; only the head of the answer is read."""
+) -> tuple[int, str | None]:
+    """Post to an address under the URL's own name; only the head of the answer is read.
+
+    Returns the status, and Retry-After as it stands there.
+    """
     target = url.copy_with(host=address)
     named = {**headers, "host": url.netloc.decode("ascii")}
     async with client.stream(
         "POST", target, content=body, headers=named, extensions={"sni_hostname": url.host}
     ) as response:
-        status: int = response.status_code
-        return status
+        return response.status_code, response.headers.get("retry-after")
+
+
+def retry_after(text: str | None, now: datetime) -> float:
+    """Return how many seconds a receiver asks for (RFC 9110, 10.2.3), 0 if it does not say."""
+    if text is None:
+        return 0.0
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
+    except (ValueError, TypeError):  # no date, or one without a zone
+        return 0.0
 
 
 def _missing(error: ImportError) -> MissingExtra:

@@ -20,12 +20,32 @@ EVENTS = {
     "tripped": NoticeKind.TRIPPED,
     "switched": NoticeKind.SWITCHED,
     "broken": NoticeKind.BROKEN,
+    "mission_suspended": NoticeKind.MISSION_SUSPENDED,
+    "mission_reminded": NoticeKind.MISSION_REMINDED,
+    "mission_recovered": NoticeKind.MISSION_RECOVERED,
+    "mission_failed": NoticeKind.MISSION_FAILED,
+    "mission_completed": NoticeKind.MISSION_COMPLETED,
 }
 Event = Literal[
-    "opened", "escalated", "expired", "decided", "corrected", "tripped", "switched", "broken"
+    "opened",
+    "escalated",
+    "expired",
+    "decided",
+    "corrected",
+    "tripped",
+    "switched",
+    "broken",
+    "mission_suspended",
+    "mission_reminded",
+    "mission_recovered",
+    "mission_failed",
+    "mission_completed",
 ]
 USUAL: dict[str, tuple[Event, ...]] = {
-    "message": ("opened", "escalated", "expired", "corrected", "tripped", "switched", "broken"),
+    "message": (
+        *("opened", "escalated", "expired", "corrected", "tripped", "switched", "broken"),
+        *("mission_suspended", "mission_reminded", "mission_recovered", "mission_failed"),
+    ),
     "webhook": ("decided", "expired", "corrected"),
 }
 PER_MINUTE = {"message": 2, "webhook": 600}
@@ -106,10 +126,11 @@ class ChannelSettings(Settings):
     )
     events: Annotated[list[Event], Field(min_length=1)] | None = setting(
         None,
-        expected="a list of opened, escalated, expired, decided, corrected, tripped, switched and "
-        "broken",
-        meaning="What is told. By default a `message` tells all but `decided`, and a `webhook` "
-        "only `decided`, `expired` and `corrected`.",
+        expected="a list of opened, escalated, expired, decided, corrected, tripped, switched, "
+        "broken, mission_suspended, mission_reminded, mission_recovered, mission_failed and "
+        "mission_completed",
+        meaning="What is told. By default a `message` tells all but `decided` and "
+        "`mission_completed`, and a `webhook` only `decided`, `expired` and `corrected`.",
     )
     slices: list[Text] = setting(
         [], expected="a list of slices", meaning="Only of these slices; with none, of all."

@@ -160,8 +160,8 @@ class Courier:
             await self._failed(taken, "timeout")
         except DeliveryFailed as error:
             if error.gone:
-                return await self._gone(channel, taken, error.code)
-            await self._failed(taken, error.code)
+                return await self._gone(channel, taken, error)
+            await self._failed(taken, error.code, asked=error.seconds, again=not error.refused)
         except MissingExtra as error:
             logger.warning("channel %s: %s", channel.name, error.message)
             await self._failed(taken, "not_installed")
@@ -189,12 +189,14 @@ class Courier:
             *(self.store.finish(self.workspace, one, now=now, state=state) for one in taken)
         )
 
-    async def _failed(self, taken: Sequence[Delivery], code: str) -> None:
+    async def _failed(
+        self, taken: Sequence[Delivery], code: str, *, asked: float = 0.0, again: bool = True
+    ) -> None:
         """Try again later, or leave it to somebody who replays it."""
         now, jitter = self.clock.now(), self.jitter()
 
         async def put_off(one: Delivery) -> None:
-            wait = next_try(one.tries, jitter)
+            wait = next_try(one.tries, jitter, asked) if again else None
             state = DeliveryState.DEAD if wait is None else DeliveryState.WAITING
             due_at = now if wait is None else now + wait
             await self.store.finish(
@@ -203,14 +205,16 @@ class Courier:
 
         await asyncio.gather(*map(put_off, taken))
 
-    async def _gone(self, channel: Channel, taken: Sequence[Delivery], code: str) -> bool:
+    async def _gone(
+        self, channel: Channel, taken: Sequence[Delivery], error: DeliveryFailed
+    ) -> bool:
         """Disable a channel whose receiver wants nothing any more."""
-        await self._failed(taken, code)
+        await self._failed(taken, error.code)
         await self.store.close_channel(
             self.workspace,
             channel.name,
             now=self.clock.now(),
-            said=code,
+            said=error.code,
             mark=target_mark(channel),
         )
         return False

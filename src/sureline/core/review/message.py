@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sureline.core.hidden_text import spelled
+from sureline.core.review.mission_words import is_of_mission, mission_line, mission_of
 from sureline.core.values.notification import Notice, NoticeKind
 
 MOST_TITLE = 140
@@ -31,23 +32,37 @@ class Message:
 def message(
     told: Sequence[Notice], *, page: str | None, shown: Mapping[str, Any] | None = None
 ) -> Message:
-    """Say what happened: one line for each slice and kind, whatever the number of notices.
+    """Say what happened: a line for each slice and kind, whatever the number, and for each mission.
 
     `shown` are the fields of a single notice's output that may be told. The link leads to a page
     that asks who is there and changes nothing by being opened.
     """
     groups: dict[tuple[str, NoticeKind], list[Notice]] = {}
-    for one in sorted(told, key=lambda one: (one.slice_key, one.kind)):
+    missions = [one for one in told if is_of_mission(one)]
+    items = [one for one in told if not is_of_mission(one)]
+    for one in sorted(items, key=lambda one: (one.slice_key, one.kind)):
         groups.setdefault((one.slice_key, one.kind), []).append(one)
-    lines = [_line(key, kind, found) for (key, kind), found in groups.items()]
-    title = lines[0] if len(lines) == 1 else f"{len(told)} things happened in the review queue"
+    lines = [mission_line(one, shown_value) for one in missions]
+    lines += [_line(key, kind, found) for (key, kind), found in groups.items()]
+    where = "in the review queue" if items else "to missions"
+    title = lines[0] if len(lines) == 1 else f"{len(told)} things happened {where}"
     facts = [f"{name}: {shown_value(value)}" for name, value in (shown or {}).items()]
-    slices = {one.slice_key for one in told}
-    link = item_link(page, told[0]) if len(told) == 1 else inbox_link(page, slices)
     return Message(
         title=_cut(title, MOST_TITLE),
-        body=_fitting([*lines, *facts], [] if link is None else [link]),
+        body=_fitting([*lines, *facts], _links(page, items, missions)),
     )
+
+
+def _links(page: str | None, items: Sequence[Notice], missions: Sequence[Notice]) -> list[str]:
+    """Return where it is told further: of the one thing, or of the queue and of the missions."""
+    if page is None:
+        return []
+    if len(items) + len(missions) == 1:
+        found = [item_link(page, one) for one in (*items, *missions)]
+    else:
+        found = [f"{page}/missions"] if missions else []
+        found += [inbox_link(page, {one.slice_key for one in items})] if items else []
+    return [one for one in found if one is not None]
 
 
 def inbox_link(page: str | None, slices: AbstractSet[str]) -> str | None:
@@ -68,6 +83,8 @@ def item_link(page: str | None, notice: Notice) -> str | None:
         return f"{page}/switches"
     if notice.kind is NoticeKind.BROKEN:
         return f"{page}/dashboard"
+    if is_of_mission(notice):
+        return f"{page}/missions/{_quoted(mission_of(notice))}"
     return f"{page}/reviews/{_quoted(notice.review_id)}"
 
 

@@ -33,13 +33,15 @@ class Pace:
         return (now if used_until is None else max(now, used_until)) + uses * self.gap
 
 
-def next_try(tries: int, jitter: float) -> timedelta | None:
+def next_try(tries: int, jitter: float, asked: float = 0.0) -> timedelta | None:
     """Return how long to wait after so many failed tries, None if that was the last.
 
     Waits double from 10 seconds to 2 hours; `jitter` in [0, 1] spreads each by a quarter either
-    way, so that what failed together is not tried again together.
+    way, so that what failed together is not tried again together. A receiver that has `asked` for
+    more seconds gets them, up to 2 hours.
     """
     if tries >= TRIES:
         return None
     wait = min(FIRST_WAIT * (1 << min(tries - 1, 20)), LONGEST_WAIT)
-    return wait * (0.75 + 0.5 * jitter)
+    least = timedelta(seconds=min(asked, LONGEST_WAIT.total_seconds()))
+    return max(wait * (0.75 + 0.5 * jitter), least)

@@ -1,4 +1,4 @@
-"""What is told when something happens to the queue, and to whom (R10, R11)."""
+"""What is told when something happens to the queue or a mission, and to whom (R10, R11, M8)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Notice:
     """One thing that happened to an item; it holds no word of the payload.
 
     `id` is the same however often it is told. `submitted_by` is the name of the API key
-    that brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up.
+    that brought the proposal. `action` is a verdict's, None otherwise; `level` counts steps up, of
+    a mission's escalation its reminders. A notice of a mission has the facts `mission` (its id) and
+    `cause`, and as `decision_id` the evaluation that it rests on, if it rests on one.
     """
 
     workspace: str
@@ -58,6 +60,17 @@ class Notice:
     action: str | None = None
     level: int = 0
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+_CALLING = frozenset(
+    {
+        NoticeKind.ESCALATED,
+        NoticeKind.EXPIRED,
+        NoticeKind.MISSION_SUSPENDED,
+        NoticeKind.MISSION_REMINDED,
+        NoticeKind.MISSION_FAILED,
+    }
+)
 
 
 class ChannelKind(StrEnum):
@@ -115,11 +128,12 @@ class Notifications:
     def receivers(self, notice: Notice) -> tuple[str, ...]:
         """Return the names of the channels that are told of a notice.
 
-        Whoever is on call is told of a step up and of expiry, whatever else their channel takes.
+        Whoever is on call is told of a step up and of expiry, and of a mission that waits for
+        somebody or failed, whatever else their channel takes.
         """
         called: tuple[str, ...] = ()
         steps = self.called.get(notice.slice_key, ())
-        if steps and notice.kind in {NoticeKind.ESCALATED, NoticeKind.EXPIRED}:
+        if steps and notice.kind in _CALLING:
             called = steps[min(notice.level, len(steps) - 1)]
         return tuple(one.name for one in self.channels if one.name in called or one.wants(notice))
 

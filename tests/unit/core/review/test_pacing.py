@@ -56,3 +56,11 @@ def test_retries_take_about_a_day(jitter: float) -> None:
     assert known == sorted(known)
     assert known[0] >= timedelta(seconds=7.5)
     assert timedelta(hours=18) < sum(known, timedelta()) < timedelta(hours=32)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"), [(0, 10), (9, 10), (90, 90), (86_400, 7200), (1e300, 7200)]
+)
+def test_a_receiver_that_asks_for_more_time_gets_it(asked: float, seconds: float) -> None:
+    """Retry-After makes a wait longer, never shorter, and never longer than the longest."""
+    assert next_try(1, 0.5, asked) == timedelta(seconds=seconds)
