@@ -8,8 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.store import open_store
-from sureline.adapters.storage.tables import metadata
 from sureline.application.intake import read_proposal
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.bootstrap.erasing import subject_eraser

@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, exists, select
 
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.count_tables import label_counts, labels, route_counts, score_counts
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import decisions, metadata, payloads
+from sureline.adapters.storage.tables import decisions, payloads
 from sureline.application.intake import read_proposal
 from sureline.application.label import GivenAnswer
 from sureline.application.ports.saved_views import SavedView

@@ -29,6 +29,7 @@ MOMENTS: Mapping[str, str] = {
     "canary_run": "ran_at",
     "erasure": "erased_at",
     "seal": "sealed_at",
+    "mission_event": "at",
 }
 """Which field of each kind of row says when it was."""
 LISTED = {

@@ -12,10 +12,11 @@ from sqlalchemy import Connection, Table, create_engine, inspect, select
 from sqlalchemy.pool import StaticPool
 
 from sureline.adapters.storage import schema
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.migrating import migrate
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.store import Store, open_store
-from sureline.adapters.storage.tables import SCHEMA_REVISION, metadata
+from sureline.adapters.storage.tables import SCHEMA_REVISION
 from sureline.application.ports.registry import Activation
 from sureline.core.values.outcome import Action
 from tests.adapters.storage.samples import NOON, outcome, record, switch

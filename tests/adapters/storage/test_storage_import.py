@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.statement import Statement
 from sureline.adapters.storage.store import Store, open_store
-from sureline.adapters.storage.tables import metadata
 from sureline.application.ports.ledger import LabelledRecord
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.core.values.stratum import Fold

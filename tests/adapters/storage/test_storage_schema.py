@@ -14,15 +14,11 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from sureline.adapters.storage import migrating, schema
 from sureline.adapters.storage.append_decision import INSERT_DECISION, fields_of
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.migrating import Allowed
 from sureline.adapters.storage.statement import SQLITE
 from sureline.adapters.storage.store import open_store
-from sureline.adapters.storage.tables import (
-    APPEND_ONLY,
-    CHAINED,
-    SCHEMA_REVISION,
-    metadata,
-)
+from sureline.adapters.storage.tables import APPEND_ONLY, CHAINED, SCHEMA_REVISION
 from tests.adapters.storage.samples import record
 
 

@@ -10,10 +10,11 @@ from typing import Any
 from sqlalchemy import Table, bindparam, func, select, update
 
 from sureline.adapters.storage.batch import LongJob
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.database import Each
 from sureline.adapters.storage.statement import Statement, compiled, insertion
 from sureline.adapters.storage.store import Store
-from sureline.adapters.storage.tables import heads, meta, metadata
+from sureline.adapters.storage.tables import heads, meta
 from sureline.adapters.storage.transaction import Transaction
 from sureline.errors import Refused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table
 
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.core.values.opinion_use import FIGURES
 
 OFF_SCALE = -1

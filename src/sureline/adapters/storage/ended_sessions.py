@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy import Index, PrimaryKeyConstraint, Table, bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 
 ended_sessions = Table(

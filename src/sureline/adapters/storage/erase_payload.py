@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select, union
 
 from sureline.adapters.storage.labels import BY_DECISION, labelled
+from sureline.adapters.storage.mission_words import forget_verdict
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.queued import forget_reviews
 from sureline.adapters.storage.remade_vectors import remade_vectors
@@ -95,6 +96,7 @@ class ErasePayload:
             raise NotFound(f"there is no decision {self.decision_id!r} in this workspace")
         decision = labelled(found)
         forget_reviews(transaction, self.workspace, self.decision_id)
+        forget_verdict(transaction, self.workspace, self.decision_id)
         comments = transaction.all(_OUTCOMES, (self.workspace, self.decision_id))
         common = transaction.stream_of("erasure")
         places = [

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import from_micros, moment_or_none
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.values.incident import Incident
 from sureline.core.values.outcome import OutcomeSource
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.dead_workers import held_by_dead
 from sureline.adapters.storage.moments import (
@@ -28,7 +29,6 @@ from sureline.adapters.storage.moments import (
     to_micros,
 )
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.jobs import JobState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Integer, LargeBinary, PrimaryKeyConstraint, Table, UniqueConstraint
 
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 
 api_keys = Table(
     "api_keys",

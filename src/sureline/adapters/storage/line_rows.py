@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Column, Float, PrimaryKeyConstraint, Table, bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column
 from sureline.adapters.storage.review_rows import reviews
 from sureline.adapters.storage.statement import LISTED, compiled
-from sureline.adapters.storage.tables import metadata, text_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.values.review import Review
 from sureline.core.values.review_line import ReviewLine

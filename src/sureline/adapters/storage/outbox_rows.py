@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import from_micros, moment_or_none, to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.outbox import Delivery, DeliveryState
 from sureline.core.values.notification import Notice, NoticeKind

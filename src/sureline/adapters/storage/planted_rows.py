@@ -16,8 +16,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import from_micros
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.review.honeypot import PlantedAnswer, PlantedFor
 
 planted = Table(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from sqlalchemy import Column, Integer, PrimaryKeyConstraint, Table
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.statement import adding
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.review.flow import flow_of
 from sureline.core.values.review import Review

@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import PrimaryKeyConstraint, Table
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import (
     from_micros,
     micros_or_none,
     moment_or_none,
     to_micros,
 )
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import canonical_json
 from sureline.core.values.recall import Recall, RecallWanted
 

@@ -20,17 +20,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.count_tables import labels
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import (
-    decisions,
-    metadata,
-    payloads,
-    text_column,
-    vectors,
-    whole_column,
-)
+from sureline.adapters.storage.tables import decisions, payloads, vectors
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.remade_vectors import LabelledCase, RemadeVector, Standing
 from sureline.core.chain import vector_digest

@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, text
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import (
     from_micros,
     micros_or_none,
     moment_or_none,
     to_micros,
 )
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.core.canonical import json_bytes
 from sureline.core.values.hours import Window, WorkingHours
 from sureline.core.values.outcome import Action

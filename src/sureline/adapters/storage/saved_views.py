@@ -17,9 +17,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.saved_views import SavedView
 from sureline.errors import Conflict

@@ -14,8 +14,9 @@ from sqlalchemy import Executable
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import ClauseElement
 
+from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import APPEND_ONLY, metadata
+from sureline.adapters.storage.tables import APPEND_ONLY
 from sureline.core.schema_verification import Program, SchemaReport, compare_programs
 
 REMEDY = "look at what it does and drop it, or restore a backup"

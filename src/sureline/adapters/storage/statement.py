@@ -11,7 +11,17 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Dialect, String, Table, bindparam, case, insert, literal_column, select
+from sqlalchemy import (
+    Dialect,
+    Select,
+    String,
+    Table,
+    bindparam,
+    case,
+    insert,
+    literal_column,
+    select,
+)
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite import pysqlite
@@ -77,9 +87,14 @@ def _listed_on_postgres(element: _Listed, compiler: SQLCompiler, **options: Any)
     return f"jsonb_array_elements_text(CAST({inner} AS jsonb))"
 
 
-_listed = _Listed(bindparam("ids", type_=String)).table_valued("value")
-LISTED = select(_listed.c.value.cast(String))
-"""The texts of the parameter `ids`, as `json_list` writes them: one statement for any number."""
+def listed(name: str) -> Select[Any]:
+    """Return the texts of a parameter, as `json_list` writes them: one statement for any number."""
+    found = _Listed(bindparam(name, type_=String)).table_valued("value")
+    return select(found.c.value.cast(String))
+
+
+LISTED = listed("ids")
+"""The texts of the parameter `ids`."""
 
 
 class JsonList(str):
@@ -91,9 +106,9 @@ class JsonList(str):
 
 def json_list(texts: Iterable[str]) -> JsonList:
     """Write texts as the parameter of `LISTED`."""
-    listed = tuple(texts)
-    written = JsonList(json.dumps(listed))
-    written.texts = listed
+    every = tuple(texts)
+    written = JsonList(json.dumps(every))
+    written.texts = every
     return written
 
 

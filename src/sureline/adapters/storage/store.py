@@ -22,6 +22,7 @@ from sureline.adapters.storage.latest_cases import SqlLatestCases
 from sureline.adapters.storage.ledger import SqlLedger
 from sureline.adapters.storage.log_watch import LogWatch
 from sureline.adapters.storage.migrating import Allowed
+from sureline.adapters.storage.missions import SqlMissions
 from sureline.adapters.storage.opinion_days import SqlOpinionCounts
 from sureline.adapters.storage.outbox import SqlOutbox
 from sureline.adapters.storage.planted import SqlPlanted
@@ -68,6 +69,7 @@ class Store:
     incidents: SqlIncidents
     recalls: SqlRecalls
     inbound: SqlInbound
+    missions: SqlMissions
     erasures: SqlErasures
     derived: SqlDerived
     cases: SqlLatestCases
@@ -151,6 +153,7 @@ def open_store(
         incidents=SqlIncidents(database),
         recalls=SqlRecalls(database),
         inbound=SqlInbound(database),
+        missions=SqlMissions(database),
         erasures=SqlErasures(database),
         derived=SqlDerived(database),
         cases=SqlLatestCases(database),

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, Table
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.statement import insertion
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 
 subjects = Table(

@@ -10,59 +10,33 @@ Times are whole microseconds since 1970 in UTC: what is hashed is exactly what i
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import (
-    BigInteger,
     Column,
     Float,
     Index,
     Integer,
-    LargeBinary,
-    MetaData,
     PrimaryKeyConstraint,
     Table,
     UniqueConstraint,
     text,
 )
 
-from sureline.adapters.storage.text_type import TEXT
-
-SCHEMA_REVISION = "0008"
-"""The revision of the tables below; `migrations/versions` must end with it."""
-
-metadata = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    }
+from sureline.adapters.storage.columns import (
+    bytes_column,
+    metadata,
+    place,
+    text_column,
+    whole_column,
 )
 
-
-def text_column(name: str, *, null: bool = False) -> Column[Any]:
-    """Make a column of text."""
-    return Column(name, TEXT, nullable=null)
-
-
-def whole_column(name: str, *, null: bool = False) -> Column[Any]:
-    """Make a column of whole numbers of 64 bits."""
-    return Column(name, BigInteger, nullable=null)
-
-
-def _bytes(name: str, *, null: bool = False) -> Column[Any]:
-    return Column(name, LargeBinary, nullable=null)
-
-
-def _place() -> tuple[Column[Any], Column[Any], PrimaryKeyConstraint]:
-    return text_column("stream"), whole_column("seq"), PrimaryKeyConstraint("stream", "seq")
-
+SCHEMA_REVISION = "0009"
+"""The revision of the tables below; `migrations/versions` must end with it."""
 
 decisions = Table(
     "decisions",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("id"),
     text_column("slice_key"),
@@ -80,12 +54,12 @@ decisions = Table(
     text_column("policy_hash"),
     text_column("measurement_hash"),
     text_column("batch_id", null=True),
-    _bytes("content_digest"),
-    _bytes("task_digest"),
+    bytes_column("content_digest"),
+    bytes_column("task_digest"),
     whole_column("created_at"),
-    _bytes("vector_digest", null=True),
-    _bytes("payload_digest"),
-    _bytes("body"),
+    bytes_column("vector_digest", null=True),
+    bytes_column("payload_digest"),
+    bytes_column("body"),
     UniqueConstraint("workspace", "id"),
 )
 
@@ -112,8 +86,8 @@ Index(
 outcomes = Table(
     "outcomes",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("id"),
     text_column("decision_id"),
@@ -125,7 +99,7 @@ outcomes = Table(
     whole_column("recorded_at"),
     text_column("edited_fields"),
     text_column("content", null=True),
-    _bytes("payload_digest", null=True),
+    bytes_column("payload_digest", null=True),
     UniqueConstraint("workspace", "id"),
 )
 
@@ -134,8 +108,8 @@ Index("ix_outcomes_decision", outcomes.c.workspace, outcomes.c.decision_id)
 switches = Table(
     "switches",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("scope"),
     Column("on", Integer, nullable=False),
@@ -149,8 +123,8 @@ Index("ix_switches_scope", switches.c.workspace, switches.c.scope, switches.c.se
 activations = Table(
     "activations",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("subject_kind"),
     text_column("subject"),
@@ -165,32 +139,32 @@ Index("ix_activations_kind", activations.c.workspace, activations.c.subject_kind
 policies = Table(
     "policies",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("policy_hash"),
     whole_column("proposed_at"),
-    _bytes("body"),
+    bytes_column("body"),
     UniqueConstraint("policy_hash"),
 )
 
 calibrations = Table(
     "calibrations",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("id"),
     whole_column("created_at"),
-    _bytes("body"),
+    bytes_column("body"),
     UniqueConstraint("id"),
 )
 
 canary_runs = Table(
     "canary_runs",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("id"),
     text_column("role"),
@@ -198,22 +172,22 @@ canary_runs = Table(
     text_column("identity"),
     text_column("outcome"),
     whole_column("ran_at"),
-    _bytes("body"),
+    bytes_column("body"),
     UniqueConstraint("id"),
 )
 
 erasures = Table(
     "erasures",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     text_column("slice_key"),
     text_column("decision_id"),
     text_column("by"),
     text_column("reason"),
     whole_column("erased_at"),
-    _bytes("body"),
+    bytes_column("body"),
 )
 
 Index("ix_erasures_decision", erasures.c.workspace, erasures.c.decision_id)
@@ -221,31 +195,55 @@ Index("ix_erasures_decision", erasures.c.workspace, erasures.c.decision_id)
 seals = Table(
     "seals",
     metadata,
-    *_place(),
-    _bytes("hash"),
+    *place(),
+    bytes_column("hash"),
     text_column("workspace"),
     whole_column("sealed_at"),
-    _bytes("body"),
+    bytes_column("body"),
 )
 """Where the streams of decisions stood, in the common stream: one head commits to all of them."""
+
+mission_events = Table(
+    "mission_events",
+    metadata,
+    *place(),
+    bytes_column("hash"),
+    text_column("workspace"),
+    text_column("mission_id"),
+    text_column("event"),
+    whole_column("at"),
+    text_column("state"),
+    text_column("cause"),
+    whole_column("invocation"),
+    text_column("by", null=True),
+    text_column("facts"),
+)
+"""What happened to missions: codes, figures and names."""
+
+Index(
+    "ix_mission_events_mission",
+    mission_events.c.workspace,
+    mission_events.c.mission_id,
+    mission_events.c.seq,
+)
 
 payloads = Table(
     "payloads",
     metadata,
-    *_place(),
+    *place(),
     text_column("workspace"),
-    _bytes("salt"),
-    _bytes("answer"),
-    _bytes("request"),
+    bytes_column("salt"),
+    bytes_column("answer"),
+    bytes_column("request"),
 )
 
 vectors = Table(
     "vectors",
     metadata,
-    *_place(),
+    *place(),
     text_column("workspace"),
     text_column("model_id"),
-    _bytes("vector"),
+    bytes_column("vector"),
 )
 
 consumptions = Table(
@@ -262,7 +260,7 @@ heads = Table(
     metadata,
     text_column("stream"),
     whole_column("seq"),
-    _bytes("hash"),
+    bytes_column("hash"),
     PrimaryKeyConstraint("stream"),
 )
 
@@ -270,7 +268,7 @@ meta = Table(
     "meta",
     metadata,
     text_column("name"),
-    _bytes("value"),
+    bytes_column("value"),
     PrimaryKeyConstraint("name"),
 )
 
@@ -284,6 +282,7 @@ CHAINED: dict[str, Table] = {
     "canary_run": canary_runs,
     "erasure": erasures,
     "seal": seals,
+    "mission_event": mission_events,
 }
 """The ledger tables by the kind of their rows."""
 

@@ -10,6 +10,7 @@ from sqlalchemy import Column, Integer, LargeBinary, PrimaryKeyConstraint, Table
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from sureline.adapters.storage.chain_reader import verifying
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.moments import (
     from_micros,
@@ -19,7 +20,6 @@ from sureline.adapters.storage.moments import (
 )
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import metadata, text_column, whole_column
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.verifications import Extent, Verification
 from sureline.core.chain import Head, heads_in, seal_body
