@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from sureline.application.ports.models import Asking, Ended, ModelClient, Prompt, Reply
 from sureline.core.opinions.refusal import declines
+from sureline.core.opinions.truth_reply import NotRead
 from sureline.core.values.finding import Finding
 from sureline.core.values.model_card import NEVER_SENT, ModelCard, Usage
 from sureline.errors import ModelFailed
@@ -32,6 +33,12 @@ class Unreadable:
 
     reason: str
     complaint: str
+
+
+def unreadable(found: NotRead) -> Unreadable:
+    """Return why a reply was not read, with the request to answer again."""
+    again = "Answer again with exactly one JSON object in the form asked for, and nothing else."
+    return Unreadable(found.fault, f"{found.hint} {again}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sureline.application.measure import SOURCE_SECONDS
-from sureline.application.opinions.asking import Opinion, Unreadable, ask_for
+from sureline.application.opinions.asking import Opinion, Unreadable, ask_for, unreadable
 from sureline.application.ports.models import Asking, ModelClient, Prompt
 from sureline.core.opinions.fence import unforgeable
 from sureline.core.opinions.judge_prompt import (
@@ -131,7 +131,4 @@ def _verdict(opinion: Opinion[Said]) -> Verdict:
 
 def _read(text: str, case: Shown) -> Said | Unreadable:
     found = read_verdict(text, Passages((case.output, *case.others)))
-    if isinstance(found, NotRead):
-        again = "Answer again with exactly one JSON object in the form asked for, and nothing else."
-        return Unreadable(found.fault, f"{found.hint} {again}")
-    return found
+    return unreadable(found) if isinstance(found, NotRead) else found
