@@ -11,8 +11,9 @@ from sureline.core.values.counted import counted
 MOST_EXAMPLES = 3
 
 NOT_CHAINED = (
-    "which approvals were used or called back, the state of the queue, the API keys, the store's "
-    "secret, and when jobs or verifications last ran: they are no part of the chain",
+    "which approvals were used or called back, the state of the queue, the figures and words of "
+    "missions beside their states, the API keys, the store's secret, and when jobs or "
+    "verifications last ran: they are no part of the chain",
     "whether each decision is kept under the subject that its payload names, and all that name one "
     "are: an erasure by subject goes by a table that is no part of the chain",
     "vectors of decisions without a verdict, which the search for similar cases does not use",

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from sureline.adapters.storage.outbox_rows import notices
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.store import Store, open_store
+from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.missions import Change, MissionFilter
+from sureline.core.chain_export import verify_export
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import (
     Cause,
@@ -21,7 +25,7 @@ from sureline.core.values.mission import (
     MissionState,
 )
 from sureline.core.values.outcome import Action
-from sureline.errors import Conflict, NotFound, StoreCorrupt
+from sureline.errors import Conflict, NotFound, StoreCorrupt, StoreError
 from tests.adapters.storage.mission_samples import (
     HERE,
     SLICE,
@@ -265,7 +269,7 @@ async def test_timers_come_when_they_are_due(store: Store) -> None:
     ["body = '{}'", "words = 'x'", "words = NULL", "state = 'completed'", "version = 8",
      "cause = 'achieved'"],
 )  # fmt: skip
-def test_a_damaged_mission_is_named_and_holds_up_no_other(store_url: str, damage: str) -> None:
+def test_a_damaged_mission_is_named_and_holds_up_no_other(path: Path, damage: str) -> None:
     """It can neither be read nor changed, but erased; the list shows the others."""
 
     async def work() -> None:
@@ -287,9 +291,7 @@ def test_a_damaged_mission_is_named_and_holds_up_no_other(store_url: str, damage
             assert await store.missions.erase(HERE, "m1", erased)
             assert b"Acme" not in _words(store)
 
-    if store_url.startswith("postgres"):
-        pytest.skip("damaged by hand in a file")
-    store = open_store(store_url)
+    store = open_store(f"sqlite:///{path}")
     asyncio.run(work())
     store.close()
 
@@ -297,3 +299,57 @@ def test_a_damaged_mission_is_named_and_holds_up_no_other(store_url: str, damage
 def _words(store: Store) -> bytes:
     rows = store.database._writing.execute("SELECT words FROM missions WHERE id = 'm1'").fetchall()
     return rows[0][0] or b""
+
+
+TAMPERED = [
+    ("UPDATE missions SET state = 'completed'", "default m1: completed unsure damaged is stored, "
+     "suspended unsure by the ledger", True),
+    ("UPDATE missions SET body = replace(CAST(body AS TEXT), 'suspended', 'completed')",
+     "suspended unsure damaged is stored", True),
+    ("UPDATE missions SET state = 'completed', "
+     "body = CAST(replace(CAST(body AS TEXT), 'suspended', 'completed') AS BLOB)",
+     "completed unsure is stored, suspended unsure by the ledger", True),
+    ("DELETE FROM missions", "nothing is stored, suspended unsure by the ledger", False),
+    ("UPDATE missions SET id = 'm2'", "default m2: suspended unsure is stored, nothing", False),
+    ("UPDATE missions SET body = 'x'", "damaged", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("act", "said", "mended"), TAMPERED)
+def test_a_state_that_the_timeline_does_not_say_is_found(
+    path: Path, act: str, said: str, mended: bool
+) -> None:
+    """Verification names the mission; where only the state is wrong, rebuilding puts it right."""
+
+    async def work() -> None:
+        await store.missions.create(begin(full_mission()))
+        store.database._writing.executescript(act)
+        (wrong,) = (one for one in await store.derived.compare() if not one.ok)
+        assert wrong.table == "missions"
+        assert said in wrong.sentence
+        assert (await store.ledger.verify()).ok
+        await store.derived.rebuild(workspace=HERE, by="kim", at=NOON)
+        assert all(one.ok for one in await store.derived.compare()) is mended
+        if mended:
+            assert await store.missions.mission(HERE, "m1") == full_mission()
+
+    store = open_store(f"sqlite:///{path}")
+    asyncio.run(work())
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "act", ["UPDATE mission_events SET state = 'failed'", "DELETE FROM mission_events"]
+)
+async def test_nobody_changes_a_timeline(store: Store, act: str) -> None:
+    """The database refuses it, and the chain would show it."""
+    await store.missions.create(begin())
+
+    def change(transaction: Transaction) -> None:
+        transaction.run(compiled(text(act)))
+
+    with pytest.raises(StoreError):
+        await store.database.write(change)
+    lines = list(store.ledger.export())
+    assert verify_export(lines).ok
+    assert not verify_export([lines[0].replace('"created"', '"completed"')]).ok

@@ -107,7 +107,7 @@ async def test_nothing_to_put_right_is_not_recorded(store: Store) -> None:
     before = await store.derived.rebuild(workspace="default", by="kim", at=NOON)
     assert [(one.table, one.rows) for one in before] == [
         ("labels", 3), ("label_counts", 2), ("score_counts", 1), ("route_counts", 1),
-        ("opinion_counts", 1), ("incidents", 0), ("payloads", 4), ("vectors", 4),
+        ("opinion_counts", 1), ("incidents", 0), ("missions", 0), ("payloads", 4), ("vectors", 4),
         ("subjects", 0),
     ]  # fmt: skip
     assert await store.registry.activations("default", "rebuild") == []

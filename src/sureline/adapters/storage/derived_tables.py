@@ -14,6 +14,7 @@ from sqlalchemy import Table, and_, exists, select
 
 from sureline.adapters.storage.apart_workspaces import compare_apart, put_apart_right
 from sureline.adapters.storage.batch import LongJob
+from sureline.adapters.storage.compare_missions import compare_missions, put_missions_right
 from sureline.adapters.storage.count_opinions import (
     DAY,
     STORED_OPINIONS,
@@ -133,6 +134,7 @@ def compare_derived(each: Each) -> tuple[TableReport, ...]:
             stored_opinions(each(STORED_OPINIONS, ())),
         ),
         compare_incidents(each),
+        compare_missions(each),
         *compare_apart(each),
     )
 
@@ -199,6 +201,7 @@ class RebuildDerived:
             rebuild_counts(transaction)
             rebuild_incidents(transaction)
             put_apart_right(transaction)
+            put_missions_right(transaction)
             transaction.chain(
                 "activation",
                 {

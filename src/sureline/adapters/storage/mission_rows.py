@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, LargeBinary, PrimaryKeyConstraint, Table, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.moments import from_micros, micros_or_none, to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.columns import metadata, text_column, whole_column
 from sureline.adapters.storage.tables import mission_events
 from sureline.application.identify import subject_key
 from sureline.core.canonical import canonical_json

@@ -41,6 +41,15 @@ def mission_from_record(stays: bytes, words: bytes | None) -> Mission:
     return restored(Mission, {**values, **said})
 
 
+def standing(stays: bytes) -> tuple[Any, Any] | None:
+    """Return the state and the cause that a record says, None where it cannot be read."""
+    try:
+        values = _read(stays)
+    except (ValueError, TypeError):
+        return None
+    return values.get("state"), values.get("cause")
+
+
 def _read(record: bytes) -> dict[str, Any]:
     data = strict_json(record)
     if not isinstance(data, dict) or data.pop("v", None) != VERSION:
