@@ -22,6 +22,7 @@ from sureline.errors import StoreUnavailable
 from sureline.testing import MOMENT
 from sureline.web.app import OPERATIONS, PAGES
 from sureline.web.metrics import Metrics
+from tests.adapters.storage.mission_samples import HERE, begin, mission, suspend
 from tests.web.served import Served, awaited, serve
 
 MARK = "Kowalczyk-4711"
@@ -131,6 +132,20 @@ def test_jobs_tell_when_they_ran(served: Served) -> None:
         value(series, "sureline_job_due_timestamp_seconds", name="watch")
         == (at + timedelta(minutes=1)).timestamp()
     )
+
+
+def test_missions_are_counted_by_kind_and_state(served: Served) -> None:
+    """On-call sees how many wait; neither an id nor an objective is a label."""
+    new = mission(objective=MARK)
+    missions = served.services.store.missions
+    awaited(missions.create(begin(new)))
+    awaited(missions.create(begin(replace(new, id=MARK))))
+    awaited(missions.change(HERE, new.id, suspend))
+    series = scraped(served)
+    assert value(series, "sureline_missions", kind=new.kind, state="suspended") == 1
+    assert value(series, "sureline_missions", kind=new.kind, state=new.state.value) == 1
+    assert sum(series["sureline_missions"].values()) == 2
+    assert MARK not in served.call("GET", "/metrics", Role.AUDITOR).text
 
 
 def test_writes_are_counted(served: Served) -> None:

@@ -1,4 +1,4 @@
-"""What whoever is on call reads beside decisions: switches, guards, telling, jobs, models (L9)."""
+"""What whoever is on call reads beside decisions: switches, guards, missions, jobs, models (L9)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from sureline.application.policies import PolicyBook
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.jobs import JobState, JobStore
 from sureline.application.ports.ledger import Ledger
+from sureline.application.ports.missions import MissionStore
 from sureline.application.ports.outbox_standing import OutboxStandings
 from sureline.application.ports.switches import HardSwitch
 from sureline.core.gate.routing import GUARD
+from sureline.core.values.mission import MissionState
 from sureline.core.values.switch import Switch
 
 SCOPES = ("environment", "global", "slice", "batch")
@@ -25,13 +27,15 @@ class Operations:
 
     `switches` counts those that are on, by kind. `guarded` tells of each slice of the policy
     whether the guard gave it to people. `resting` tells of each model that was asked whether it is
-    left alone after faults. `untold_seconds` is how long the oldest notice waits.
+    left alone after faults. `missions` counts them by kind and state. `untold_seconds` is how long
+    the oldest notice waits.
     """
 
     switches: Mapping[str, int]
     guarded: Mapping[str, bool]
     resting: Mapping[str, bool]
     jobs: Sequence[JobState]
+    missions: Mapping[str, Mapping[MissionState, int]]
     untold: int
     untold_seconds: float
     dead: int
@@ -46,6 +50,7 @@ class OperationsReader:
     hard_switch: HardSwitch
     outbox: OutboxStandings
     jobs: JobStore
+    missions: MissionStore
     resting: Callable[[], Mapping[str, bool]]
     clock: Clock
     workspace: str
@@ -65,6 +70,7 @@ class OperationsReader:
             guarded=guarded(policy.slices, stored),
             resting=self.resting(),
             jobs=await self.jobs.states(workspace),
+            missions=await self.missions.counts(workspace),
             untold=outbox.waiting,
             untold_seconds=waits,
             dead=outbox.dead,

@@ -20,6 +20,7 @@ def operations_of(services: Services) -> OperationsReader:
         hard_switch=plugins.hard_switch,
         outbox=SqlOutboxStanding(store.database),
         jobs=store.jobs,
+        missions=store.missions,
         resting=resting,
         clock=services.clock,
         workspace=services.workspace,

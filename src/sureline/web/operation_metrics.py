@@ -1,4 +1,4 @@
-"""What Prometheus reads for whoever is on call: switches, guards, telling, jobs, models (L9)."""
+"""What Prometheus reads for whoever is on call: switches, guards, missions, telling, jobs (L9)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class OperationMetrics:
         self._resting = gauge(
             "model_resting", "1 where this process leaves a model alone after faults.", "model"
         )
+        self._missions = gauge("missions", "Missions by kind and state.", "kind", "state")
         self._untold = gauge("outbox_waiting", "What is still to be told to channels.")
         self._age = gauge("outbox_oldest_seconds", "How long the oldest of it waits, 0 without.")
         self._dead = gauge("outbox_dead", "Deliveries that failed for good and wait for a person.")
@@ -34,6 +35,7 @@ class OperationMetrics:
             self._switches,
             self._guards,
             self._resting,
+            self._missions,
             self._ended,
             self._due,
             self._failures,
@@ -57,6 +59,9 @@ class OperationMetrics:
             self._guards.labels(key).set(tripped)
         for model, rests in operations.resting.items():
             self._resting.labels(model).set(rests)
+        for kind, states in operations.missions.items():
+            for state, count in states.items():
+                self._missions.labels(kind, state.value).set(count)
         self._untold.set(operations.untold)
         self._age.set(operations.untold_seconds)
         self._dead.set(operations.dead)
