@@ -43,7 +43,7 @@ class Retained:
 
     @property
     def erased(self) -> int:
-        """Return how many decisions' payloads were erased."""
+        """Return how many payloads of decisions, and missions' words, were erased."""
         return sum(one.erased for one in self.slices)
 
     @property
@@ -77,6 +77,8 @@ class Keeper:
                 slice_found = found[one.slice_key]
                 slice_found.erased += not _holds(policy, one)
                 _note(slice_found, _holds(policy, one))
+        async for key, missions in self._past_missions(policy):
+            found[key].erased += len(missions)
         return Retained(policy=policy.hash, slices=tuple(found.values()))
 
     async def run(self, progress: Callable[[int], None] = lambda _: None) -> Retained:
@@ -92,6 +94,9 @@ class Keeper:
             for one in page:
                 _note(found[one.slice_key], _holds(policy, one))
             progress(len(page))
+        async for key, missions in self._past_missions(policy):
+            found[key].erased += await self._erase_missions(policy, key, missions)
+            progress(len(missions))
         done = Retained(policy=policy.hash, slices=tuple(found.values()))
         if done.erased:
             self.forget_replies()
@@ -106,10 +111,27 @@ class Keeper:
                 ids[first : first + PAGE],
                 spared=_spared(rule),
                 by=BY,
-                reason=f"kept for {rule.payload_days} days by policy {policy.hash}",
+                reason=_reason(policy, rule),
                 at=self.clock.now(),
             )
         return erased
+
+    async def _erase_missions(self, policy: Policy, key: str, ids: Sequence[str]) -> int:
+        reason = _reason(policy, policy.slices[key].retention)
+        now = self.clock.now()
+        return await self.store.erase_missions(self.workspace, ids, by=BY, reason=reason, at=now)
+
+    async def _past_missions(self, policy: Policy) -> AsyncIterator[tuple[str, Sequence[str]]]:
+        """Yield missions that are over for so long, a page of a slice at a time."""
+        for key, before in _limits(policy, self.clock.now()):
+            after = ""
+            while policy.slices[key].is_mission and (
+                page := await self.store.past_missions(
+                    self.workspace, key, before, after=after, limit=PAGE
+                )
+            ):
+                yield key, page
+                after = page[-1]
 
     async def _pages(self, policy: Policy) -> AsyncIterator[Sequence[PastDue]]:
         before = dict(_limits(policy, self.clock.now()))
@@ -121,6 +143,10 @@ class Keeper:
             if page.after is None:
                 return
             after = page.after
+
+
+def _reason(policy: Policy, rule: RetentionPolicy) -> str:
+    return f"kept for {rule.payload_days} days by policy {policy.hash}"
 
 
 def _limits(policy: Policy, now: datetime) -> Iterator[tuple[str, datetime]]:

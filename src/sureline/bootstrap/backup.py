@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from sureline.adapters.storage.backup import (
     size_of,
     take_copy,
 )
+from sureline.adapters.storage.erase_mission import erased_event
 from sureline.adapters.storage.restored import (
     MarkRestored,
     every_erasure,
@@ -36,6 +38,7 @@ from sureline.core.chain_verification import ChainReport
 from sureline.core.derived_verification import TableReport
 from sureline.core.gate.acting import check_distinct
 from sureline.core.signed_head import store_identity
+from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.errors import InvalidInput, NotFound, Refused, StoreCorrupt
 
 
@@ -176,6 +179,11 @@ def _restored(voided: int, counts: Mapping[str, int]) -> Restored:
 
 async def _erase(store: Store, one: Erasure, by: str, at: datetime) -> str:
     reason = f"again after a restore: {one.reason} ({one.by}, {one.erased_at.isoformat()})"
+    if one.slice_key.startswith(MISSION_SLICE):
+        event = erased_event(one.workspace, one.decision_id, by=by, reason=reason, at=at)
+        with suppress(NotFound):  # an evaluation's erasure names the evaluation
+            done = await store.missions.erase(one.workspace, one.decision_id, event)
+            return "erased" if done else "erased_before"
     try:
         done = await store.ledger.erase(one.workspace, one.decision_id, by=by, reason=reason, at=at)
     except NotFound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from sqlalchemy import bindparam, literal_column, select, update
 
@@ -16,11 +17,13 @@ from sureline.adapters.storage.mission_rows import (
     missions,
     row_of,
 )
+from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions
 from sureline.adapters.storage.transaction import Transaction
+from sureline.core.chain import erasure_body
 from sureline.core.mission.erasing import forgotten
-from sureline.core.values.mission import MissionEvent
+from sureline.core.values.mission import Cause, EventKind, MissionEvent, MissionState
 from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.errors import NotFound, StoreCorrupt
 
@@ -37,7 +40,38 @@ _EMPTY = compiled(
     .values(words=literal_column("NULL"), subject=literal_column("NULL"))
     .where(missions.c.workspace == bindparam("of_workspace"), missions.c.id == bindparam("of_id"))
 )
-_WORDS = next(place for place, column in enumerate(COLUMNS) if column.name == "words")
+ENDED = compiled(
+    select(missions.c.id)
+    .where(
+        missions.c.workspace == bindparam("workspace"),
+        missions.c.kind == bindparam("kind"),
+        missions.c.ended_at < bindparam("before"),
+        missions.c.words.is_not(None),
+        missions.c.id > bindparam("after"),
+    )
+    .order_by(missions.c.id)
+    .limit(bindparam("limit"))
+    .offset(literal_column("0"))
+)
+"""Missions of a kind that are over for so long and have their words still."""
+_KIND, _WORDS = ([column.name for column in COLUMNS].index(name) for name in ("kind", "words"))
+
+
+def erased_event(
+    workspace: str, mission_id: str, *, by: str, reason: str, at: datetime
+) -> MissionEvent:
+    """Return the event of an erasure; the job puts in how the mission stands then."""
+    return MissionEvent(
+        workspace=workspace,
+        mission_id=mission_id,
+        kind=EventKind.ERASED,
+        at=at,
+        state=MissionState.FAILED,
+        cause=Cause.PERSON,
+        invocation=0,
+        by=by,
+        facts={"reason": reason},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +106,38 @@ class EraseMission:
                 self.event, state=left.state, cause=left.cause, invocation=left.invocations
             )
             transaction.chain("mission_event", event_fields(event))
+        self._put_on_record(transaction, str(row[_KIND]))
         transaction.scrub = True
         return True
 
+    def _put_on_record(self, transaction: Transaction, kind: str) -> None:
+        """Write it down beside the erasures of decisions, which are done again after a restore."""
+        transaction.chain(
+            "erasure",
+            {
+                "workspace": self.workspace,
+                "slice_key": f"{MISSION_SLICE}{kind}",
+                "decision_id": self.mission_id,
+                "by": self.event.by or NOBODY,
+                "reason": self._reason,
+                "erased_at": to_micros(self.event.at),
+            },
+            body=erasure_body(transaction.stream_of("erasure"), ()),
+        )
+
+    @property
+    def _reason(self) -> str:
+        reason = self.event.facts.get("reason")
+        return reason if isinstance(reason, str) and reason else ERASED
+
     def _evaluations(self, transaction: Transaction) -> int:
         """Erase what the evaluations quote; return of how many there was something."""
-        reason = self.event.facts.get("reason")
         return sum(
             ErasePayload(
                 workspace=self.workspace,
                 decision_id=one,
                 by=self.event.by or NOBODY,
-                reason=reason if isinstance(reason, str) else ERASED,
+                reason=self._reason,
                 at=self.event.at,
             )(transaction)
             for one in evaluations_of(transaction, self.workspace, self.mission_id)

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sureline.adapters.storage.database import Database
+from sureline.adapters.storage.erase_mission import ENDED, EraseMission, erased_event
 from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.erase_subject import ABOUT, EraseSubjectPage
 from sureline.adapters.storage.forget_views import ForgetViews
 from sureline.adapters.storage.late_words import late_words
+from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.retention import EraseDue, past_due
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.erasures import DuePage, Hold
+from sureline.core.values.mission_kind import MISSION_SLICE
 
 
 class SqlErasures:
@@ -22,8 +25,8 @@ class SqlErasures:
         self._database = database
 
     async def about(self, workspace: str, subject: bytes) -> int:
-        """Return how many decisions about a subject are not erased."""
-        rows = await self._database.read(ABOUT, (workspace, subject))
+        """Return how many decisions and missions about a subject are not erased."""
+        rows = await self._database.read(ABOUT, (workspace, subject) * 2)
         return int(rows[0][0])
 
     async def erase_subject(
@@ -36,7 +39,7 @@ class SqlErasures:
         reason: str,
         at: datetime,
     ) -> int:
-        """Erase up to `limit` decisions about a subject; return how many, 0 when all are gone."""
+        """Erase up to `limit` of what is about a subject; return how many, 0 when all is gone."""
         return await self._database.write(
             EraseSubjectPage(
                 workspace=workspace, subject=subject, limit=limit, by=by, reason=reason, at=at
@@ -84,3 +87,30 @@ class SqlErasures:
                 workspace=workspace, ids=tuple(ids), spared=spared, by=by, reason=reason, at=at
             )
         )
+
+    async def past_missions(
+        self, workspace: str, slice_key: str, before: datetime, *, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return missions of a slice that ended before a moment and have their words still."""
+        kind = slice_key.removeprefix(MISSION_SLICE)
+        asked = (workspace, kind, to_micros(before), after, limit)
+        rows = await self._database.apart(lambda fetch: fetch(ENDED, asked))
+        return [row[0] for row in rows]
+
+    async def erase_missions(
+        self, workspace: str, ids: Sequence[str], *, by: str, reason: str, at: datetime
+    ) -> int:
+        """Erase the words of these missions, not what their evaluations quote; return how many."""
+
+        def write(transaction: Transaction) -> int:
+            return sum(
+                EraseMission(
+                    workspace=workspace,
+                    mission_id=one,
+                    event=erased_event(workspace, one, by=by, reason=reason, at=at),
+                    evaluations=False,
+                )(transaction)
+                for one in ids
+            )
+
+        return await self._database.write(write)

@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, exists, func, literal_column, or_, select, uni
 
 from sureline.adapters.storage.database import Database
 from sureline.adapters.storage.erase_payload import ERASURES, stored_erasure
+from sureline.adapters.storage.mission_rows import missions
 from sureline.adapters.storage.moments import from_micros, to_micros
 from sureline.adapters.storage.registry import chain_activation
 from sureline.adapters.storage.statement import compiled, insertion
@@ -57,7 +58,13 @@ _USABLE = compiled(
     )
 )
 _CONSUME = insertion(consumptions)
-_WORKSPACES = compiled(union(select(decisions.c.workspace), select(activations.c.workspace)))
+_WORKSPACES = compiled(
+    union(
+        select(decisions.c.workspace),
+        select(activations.c.workspace),
+        select(missions.c.workspace),
+    )
+)
 _ERASED_IN = compiled(select(erasures.c.workspace).distinct().order_by(erasures.c.workspace))
 _NEWEST = compiled(
     select(

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from sureline.adapters.storage.incident_rows import incidents
+from sureline.adapters.storage.mission_rows import missions
 from sureline.adapters.storage.outbox_rows import deliveries, notices
 from sureline.adapters.storage.planted_rows import planted
 from sureline.adapters.storage.review_rows import reviews
@@ -114,7 +115,15 @@ _GOLDEN = (
         func.length(payloads.c.request) > literal_column("0"),
     )
 )
-_HELD = compiled(union_all(_QUEUED, _SHOWN, _TO_DELIVER, _TO_AUDIT, _IN_INCIDENT, _GOLDEN))
+_OPEN_MISSION = _because(missions.c.last_decision, Hold.IN_QUEUE).where(
+    missions.c.workspace == _WORKSPACE,
+    missions.c.last_decision.in_(LISTED),
+    missions.c.ended_at.is_(None),
+)
+"""What was found last of a mission that goes on, or that a person is to say something to."""
+_HELD = compiled(
+    union_all(_QUEUED, _SHOWN, _TO_DELIVER, _TO_AUDIT, _IN_INCIDENT, _GOLDEN, _OPEN_MISSION)
+)
 
 
 def held(

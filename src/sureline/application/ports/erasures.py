@@ -45,7 +45,7 @@ class Erasures(Protocol):
     """Erases in pages, each in one short transaction that puts on record what it erased."""
 
     async def about(self, workspace: str, subject: bytes) -> int:
-        """Return how many decisions about a subject are not erased."""
+        """Return how many decisions and missions about a subject are not erased."""
 
     async def erase_subject(
         self,
@@ -57,7 +57,10 @@ class Erasures(Protocol):
         reason: str,
         at: datetime,
     ) -> int:
-        """Erase up to `limit` decisions about a subject; return how many, 0 when all are gone."""
+        """Erase up to `limit` of what is about a subject; return how many, 0 when all is gone.
+
+        A mission that is not over fails: nobody could go on with it.
+        """
 
     async def erase_late(
         self, workspace: str, *, limit: int, by: str, reason: str, at: datetime
@@ -89,3 +92,16 @@ class Erasures(Protocol):
 
         `spared` are the holds that count. What was erased or never was there is left out.
         """
+
+    async def past_missions(
+        self, workspace: str, slice_key: str, before: datetime, *, after: str, limit: int
+    ) -> Sequence[str]:
+        """Return missions of a slice that ended before a moment and have their words still.
+
+        Their ids come in order, those after `after`.
+        """
+
+    async def erase_missions(
+        self, workspace: str, ids: Sequence[str], *, by: str, reason: str, at: datetime
+    ) -> int:
+        """Erase the words of these missions, not what their evaluations quote; return how many."""
