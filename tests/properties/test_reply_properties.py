@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sureline import Route, SignalState
 from sureline.application.ports.models import Ended, Reply
+from sureline.core.mission.achieved_reply import SaidAchieved, read_achieved
 from sureline.core.opinions.json_reply import read_object
 from sureline.core.opinions.panel import conclude
 from sureline.core.opinions.spans import Passages
@@ -102,6 +103,22 @@ def test_a_verdict_says_what_stands_in_the_reply(text: str) -> None:
             one.get("agrees") is said.agrees and one.get("confidence") == said.confidence
             for one in objects_in(text)
         )
+
+
+@given(REPLIES.map(lambda text: text.replace("agrees", "achieved")))
+@settings(max_examples=300)
+def test_an_objective_is_achieved_only_as_it_is_said(text: str) -> None:
+    """Whatever the reply: what is read stands in an object of it, in range, or there is a fault."""
+    said = read_achieved(text, NOTHING)
+    if not isinstance(said, SaidAchieved):
+        assert said.fault
+        return
+    assert type(said.confidence) is float
+    assert 0.0 <= said.confidence <= 1.0
+    assert any(
+        one.get("achieved") is said.achieved and one.get("confidence") == said.confidence
+        for one in objects_in(text)
+    )
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sureline.application.measure import is_cancelled
 from sureline.application.mission.check import Checks, SuccessCheck
@@ -46,8 +48,7 @@ class Evaluating:
 async def _judged(judge: MissionJudgePort, mission: Mission, kind: MissionKind) -> Evaluation:
     seconds = SECONDS if kind.judge is None else kind.judge.seconds
     try:
-        async with asyncio.timeout(seconds):
-            evaluation = await judge.judge(mission, kind)
+        evaluation = await _within(seconds, judge.judge(mission, kind))
     except TimeoutError:
         return _failed("deadline")
     except ModelFailed as error:
@@ -59,6 +60,25 @@ async def _judged(judge: MissionJudgePort, mission: Mission, kind: MissionKind) 
     except Exception as error:  # noqa: BLE001 - whatever a judge raises is a failed judge
         return _raised(error)
     return _believed(evaluation)
+
+
+async def _within(seconds: float, judging: Coroutine[Any, Any, Evaluation]) -> Evaluation:
+    """Wait for so long, then for nothing: a judge that ignores being cancelled is left behind."""
+    task = asyncio.create_task(judging)
+    task.add_done_callback(_heard)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        task.cancel()
+    if not task.done():
+        raise TimeoutError
+    return task.result()
+
+
+def _heard(task: asyncio.Task[Evaluation]) -> None:
+    """Look at what a task raised, so that nobody warns of one that was left behind."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _believed(evaluation: object) -> Evaluation:

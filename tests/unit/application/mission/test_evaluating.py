@@ -103,6 +103,25 @@ async def test_a_judge_is_given_its_own_time() -> None:
     assert found.fault == "deadline"
 
 
+async def test_a_judge_that_will_not_be_cancelled_is_left_behind() -> None:
+    """A judge that ignores being cancelled outlives its time, and nobody waits for it."""
+    go_on = asyncio.Event()
+
+    class Judge:
+        async def judge(self, mission: Mission, kind: MissionKind) -> Evaluation:
+            while not go_on.is_set():
+                try:
+                    await go_on.wait()
+                except asyncio.CancelledError:
+                    continue
+            raise RuntimeError
+
+    kind = replace(KIND, judge=MissionJudge(model="two:sceptic-1", seconds=0.01))
+    found = await Evaluating(judge=Judge()).try_once(a_mission(), kind)
+    assert found.fault == "deadline"
+    go_on.set()
+
+
 async def test_without_anybody_to_ask_nothing_is_made_up() -> None:
     """No check and no judge is a failed evaluation."""
     found = await Evaluating(judge=None).try_once(a_mission(), KIND)
