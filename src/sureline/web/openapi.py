@@ -150,12 +150,7 @@ def _query_parameters(one: Operation) -> Iterable[dict[str, Any]]:
             "in": "query",
             "required": False,
             "description": query.about,
-            "schema": {
-                "type": "number",
-                "minimum": query.least,
-                "maximum": query.most,
-                "default": query.default,
-            },
+            "schema": query.schema,
         }
 
 

@@ -21,6 +21,8 @@ from sureline.web.reply import Reply
 ALL_ROLES = frozenset(Role)
 READERS = frozenset({Role.REVIEWER, Role.ADMIN, Role.AUDITOR})
 ADMINS = frozenset({Role.ADMIN})
+MOST_WORDS = 2_000
+"""Characters of a list in the query string."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +58,23 @@ class QueryNumber:
     least: float
     most: float
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Describe it as JSON Schema."""
+        return {
+            "type": "number",
+            "minimum": self.least,
+            "maximum": self.most,
+            "default": self.default,
+        }
+
     def read(self, call: Call) -> float:
         """Return the number. Raises InvalidInput."""
-        try:
-            pairs = parse_qsl(call.query_string.decode("ascii"), keep_blank_values=True)
-        except ValueError as error:
-            raise InvalidInput("the query string cannot be read") from error
-        given = [value for name, value in pairs if name == self.name]
-        if not given:
+        given = _given(call, self.name)
+        if given is None:
             return self.default
         try:
-            number = float(given[-1])
+            number = float(given)
         except ValueError:
             number = float("nan")
         if not self.least <= number <= self.most:
@@ -74,6 +82,46 @@ class QueryNumber:
                 f"expected a number from {self.least:g} to {self.most:g}", field=self.name
             )
         return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryWords:
+    """Words in the query string with commas between them; those of `choices`, if there are any."""
+
+    name: str
+    about: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Describe it as JSON Schema."""
+        described: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": MOST_WORDS}
+        if self.choices:
+            word = f"({'|'.join(self.choices)})"
+            described["pattern"] = f"^{word}(,{word})*$"
+        return described
+
+    def read(self, call: Call) -> frozenset[str] | None:
+        """Return the words, None where none are given. Raises InvalidInput."""
+        given = _given(call, self.name)
+        if given is None:
+            return None
+        words = frozenset(given.split(","))
+        if "" in words or len(given) > MOST_WORDS:
+            raise InvalidInput("expected words with commas between them", field=self.name)
+        if self.choices and not words <= set(self.choices):
+            raise InvalidInput(f"expected any of {', '.join(self.choices)}", field=self.name)
+        return words
+
+
+def _given(call: Call, name: str) -> str | None:
+    """Return the last value of a name in the query string."""
+    try:
+        pairs = parse_qsl(call.query_string.decode("ascii"), keep_blank_values=True)
+    except ValueError as error:
+        raise InvalidInput("the query string cannot be read") from error
+    given = [value for one, value in pairs if one == name]
+    return given[-1] if given else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +158,7 @@ class Operation:
     may_be_empty: bool = False
     from_memory: bool = False
     traced: bool = True
-    query: tuple[QueryNumber, ...] = ()
+    query: tuple[QueryNumber | QueryWords, ...] = ()
     problems: frozenset[int] = field(default_factory=frozenset)
 
     @cached_property
