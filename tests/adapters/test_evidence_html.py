@@ -26,7 +26,7 @@ PERIOD = Period(
 FAULT = Fault(seq=3, kind=FaultKind.CHANGED, message=HOSTILE)
 ROW = dict.fromkeys(
     ("by", "note", "reason", "subject", "subject_kind", "scope", "decision_id", "slice_key", "when",
-     "closed_by", "kind", "policy_hash"),
+     "closed_by", "kind", "policy_hash", "mission_id", "event", "state", "cause"),
     HOSTILE,
 )  # fmt: skip
 CALIBRATION = {"id": HOSTILE, "body": json.dumps({"certificates": [{"slice_key": HOSTILE}]})}

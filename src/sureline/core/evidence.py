@@ -37,14 +37,18 @@ LISTED = {
     "switches.jsonl": "switch",
     "canaries.jsonl": "canary_run",
     "erasures.jsonl": "erasure",
+    "missions.jsonl": "mission_event",
 }
-"""Files that list all rows of one kind."""
+"""Files that list the rows of one kind."""
 AUDITS, SAMPLE, COUNTS = "audits.jsonl", "sample.jsonl", "counts.json"
 DERIVED = (*LISTED, AUDITS, SAMPLE, COUNTS)
 """The files that follow from the chain."""
 AUDIT = "audit"
+MISSION_EVENT = "mission_event"
+_TURNS = frozenset({"invocation_begun", "invocation_ended", "trigger_skipped"})
+"""Of missions, the turns of their agents are left out: the chain has them, and they are many."""
 _UNNAMED = frozenset({"by", "anchored", "content", "edited_fields"})
-"""Left out of audit outcomes: who answered is no business of a pack."""
+"""Left out of audit outcomes and of missions: who answered is no business of a pack."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -107,8 +111,9 @@ class PeriodViews:
         mine = row.fields.get("workspace") == self._period.workspace
         if not mine or not self._period.holds(row.fields.get(MOMENTS.get(row.kind, ""))):
             return
-        if row.kind in self._names:
-            self._lists[self._names[row.kind]].append(_line(row, row.fields))
+        if row.kind in self._names and row.fields.get("event") not in _TURNS:
+            fields = _unnamed(row.fields) if row.kind == MISSION_EVENT else row.fields
+            self._lists[self._names[row.kind]].append(_line(row, fields))
         if row.kind == "decision":
             self._decision(row)
         elif row.kind == "outcome":
@@ -166,8 +171,7 @@ class PeriodViews:
         label = "none" if correct is None else "right" if correct else "wrong"
         self._labels[str(row.fields.get("source")), label] += 1
         if row.fields.get("source") == AUDIT:
-            kept = {name: one for name, one in row.fields.items() if name not in _UNNAMED}
-            self._audits.append(_line(row, kept))
+            self._audits.append(_line(row, _unnamed(row.fields)))
 
     def _activation(self, row: ChainRow) -> None:
         kind, subject = row.fields.get("subject_kind"), str(row.fields.get("subject"))
@@ -206,6 +210,10 @@ def iso(micros: Any) -> str | None:
     except (TypeError, OverflowError):
         return None
     return moment.isoformat()
+
+
+def _unnamed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in fields.items() if name not in _UNNAMED}
 
 
 def _line(row: ChainRow, fields: Mapping[str, Any]) -> str:

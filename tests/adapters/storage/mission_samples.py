@@ -24,7 +24,7 @@ from sureline.core.values.mission import (
 from sureline.core.values.mission_evidence import Cut, Evidence, ToolCall, Turn
 from sureline.core.values.mission_kind import Budget
 from sureline.core.values.notification import Notice, NoticeKind
-from tests.adapters.storage.samples import NOON, record
+from tests.adapters.storage.samples import NOON, outcome, record
 
 HERE = "default"
 SLICE = "mission.reconciliation"
@@ -176,3 +176,15 @@ def suspend(before: Mission) -> Change:
     )
     told = replace(done, notices=(notice(done.mission),))
     return Change(step=told, evaluation=evaluation(f"{before.id}.1.1"))
+
+
+def evaluated(before: Mission) -> Change:
+    """Evaluate one more invocation, answer the evaluation before, and tell."""
+    number = before.invocations + 1
+    done = step(before, EventKind.EVALUATED, invocations=number)
+    said = outcome(f"o{number - 1}", f"m1.1.{number - 1}") if number > 1 else None
+    return Change(
+        step=replace(done, notices=(notice(done.mission),)),
+        evaluation=evaluation(f"m1.1.{number}"),
+        answer=said,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from sureline.adapters.storage.copy_store import copy_store
 from sureline.adapters.storage.outbox_rows import notices
+from sureline.adapters.storage.period_rows import PeriodRows
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.store import Store, open_store
 from sureline.adapters.storage.transaction import Transaction
+from sureline.application.identify import subject_key
 from sureline.application.ports.missions import Change, MissionFilter
 from sureline.core.chain_export import verify_export
+from sureline.core.evidence import Period, PeriodViews
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import (
     Cause,
@@ -39,6 +44,7 @@ from tests.adapters.storage.mission_samples import (
     suspend,
 )
 from tests.adapters.storage.samples import NOON, outcome
+from tests.postgres import Postgres
 
 HOUR = timedelta(hours=1)
 ALL = MissionFilter()
@@ -353,3 +359,56 @@ async def test_nobody_changes_a_timeline(store: Store, act: str) -> None:
     lines = list(store.ledger.export())
     assert verify_export(lines).ok
     assert not verify_export([lines[0].replace('"created"', '"completed"')]).ok
+
+
+async def test_a_pack_of_evidence_tells_of_missions_and_not_who_answered(store: Store) -> None:
+    """How they were judged and ended is listed; the turns of their agents are in the chain."""
+    await store.missions.create(begin())
+    await store.missions.change(HERE, "m1", counted)
+    await store.missions.change(HERE, "m1", suspend)
+
+    def resume(before: Mission) -> Change:
+        changes = {"state": MissionState.ACTIVE, "cause": Cause.PERSON}
+        done = step(before, EventKind.RESUMED, **changes)
+        return Change(step=replace(done, events=(replace(done.events[0], by="kim"),)))
+
+    await store.missions.change(HERE, "m1", resume)
+    period = Period(workspace=HERE, since=NOON, until=NOON + HOUR)
+    views = PeriodViews(period, seed="s", sample=1)
+    with store.database.reader() as fetch:
+        rows = PeriodRows(fetch=fetch, store="s")
+        for stream, stretch in rows.stretches(period).items():
+            for row in rows.rows(stream, stretch):
+                views.add(row)
+    lines = views.lines()["missions.jsonl"]
+    assert [json.loads(one)["event"] for one in lines] == ["created", "suspended", "resumed"]
+    assert "kim" not in "".join(lines)
+
+
+@pytest.mark.parametrize("pair", [("file", "postgres"), ("postgres", "file")], ids="-".join)
+async def test_missions_are_copied_with_the_store(
+    pair: tuple[str, str], tmp_path: Path, postgres: Postgres
+) -> None:
+    """They go on in the other database, found by subject, timer and state."""
+    made = {"file": f"sqlite:///{tmp_path / 's.db'}", "postgres": postgres.database()}
+    source, target = (open_store(made[kind]) for kind in pair)
+    await source.missions.create(begin(full_mission()))
+    await source.missions.create(begin(mission("m2")))
+    await source.missions.change(HERE, "m2", suspend)
+    report = await copy_store(source, target, progress=lambda _: None)
+    assert report.problem is None
+    target.close()
+    target = open_store(made[pair[1]])  # with the secret of the source
+    for name in ("m1", "m2"):
+        assert await target.missions.mission(HERE, name) == await source.missions.mission(
+            HERE, name
+        )
+        assert await target.missions.events(HERE, name) == await source.missions.events(HERE, name)
+    await target.missions.change(HERE, "m2", counted)
+    assert await target.missions.due(HERE, NOON + 9 * HOUR, 9) == ["m1", "m2"]
+    key = subject_key(target.secret, HERE, "customer 17")
+    assert await target.erasures.about(HERE, key) == 1
+    assert (await target.ledger.verify()).ok
+    assert all(one.ok for one in await target.derived.compare())
+    source.close()
+    target.close()

@@ -43,6 +43,7 @@ def evidence_html(summary: Summary) -> str:
             "switches": [_shown(row) for row in rows["switches.jsonl"]],
             "incidents": [_shown(row) for row in rows[INCIDENTS]],
             "recalls": [_shown(row) for row in rows[RECALLS]],
+            "missions": [_shown(row) for row in rows["missions.jsonl"]],
             "erasures": [_shown(row) for row in rows["erasures.jsonl"]],
             "audits": {"right": audits.count(1), "wrong": audits.count(0)},
             "most": MOST_ROWS,
