@@ -10,11 +10,13 @@ from sureline import PolicyError, Route, SignalKind, SignalState, Verdict
 from sureline.testing import (
     MOMENT,
     FakeJudge,
+    FakeMissionJudge,
     FixedClock,
     FixedSignal,
     PinnedSampling,
     temporary_gate,
 )
+from tests.a_mission import KIND, a_mission
 
 POLICY = """
 version: 1
@@ -111,3 +113,15 @@ def test_a_signal_that_nothing_measures_is_refused() -> None:
     """A policy whose weights count on an absent source fails as it would in earnest."""
     with pytest.raises(PolicyError, match="tone"), temporary_gate(POLICY):
         pass
+
+
+async def test_a_fake_judge_of_missions_says_what_it_is_told_to() -> None:
+    """It gives one evaluation, or makes one of each mission, or raises; and it notes who asked."""
+    sure = FakeMissionJudge.saying(True, 0.9, reasoning="All are closed.")
+    said = await sure.judge(a_mission(), KIND)
+    assert (said.achieved, said.confidence, said.reasoning) == (True, 0.9, "All are closed.")
+    later = FakeMissionJudge(lambda mission: said if mission.invocations > 3 else LookupError())
+    assert await later.judge(a_mission(invocations=6), KIND) is said
+    with pytest.raises(LookupError):
+        await later.judge(a_mission(), KIND)
+    assert [one.invocations for one in later.asked] == [6, 3]
