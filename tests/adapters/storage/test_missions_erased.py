@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from sureline.adapters.storage.columns import metadata
 from sureline.adapters.storage.erase_mission import erased_event
+from sureline.adapters.storage.restored import every_erasure
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.store import Store
+from sureline.adapters.storage.store import Store, open_store
 from sureline.application.identify import subject_key
 from sureline.application.ports.missions import Change, MissionFilter
+from sureline.application.retention import Keeper
+from sureline.bootstrap.backup import back_up, drill, mark_restored
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import Cause, EventKind, Mission, MissionState
+from sureline.core.values.policy import Policy
+from sureline.core.values.retention import RetentionPolicy
 from sureline.errors import NotFound
+from sureline.testing import FixedClock
 from tests.adapters.storage.mission_samples import (
     HERE,
     SLICE,
@@ -29,6 +36,7 @@ from tests.adapters.storage.mission_samples import (
     suspend,
 )
 from tests.adapters.storage.samples import NOON, outcome, record
+from tests.builders import slice_policy
 
 LATER = NOON + timedelta(days=1)
 EVENT = erased_event(HERE, "m1", by="dpo", reason="asked", at=LATER)
@@ -212,3 +220,72 @@ async def test_a_namesake_s_evaluations_stay(store: Store) -> None:
         stored = await store.ledger.decision(HERE, one)
         assert stored is not None
         assert stored.answer is not None
+
+
+async def test_what_was_erased_after_the_backup_is_erased_again(tmp_path: Path) -> None:
+    """A restored store knows nothing of it; the list of erasures says so, missions included."""
+    url, copy = f"sqlite:///{tmp_path / 's.db'}", tmp_path / "b.db"
+    store = open_store(url)
+    await fill(store)
+    await store.missions.create(begin(full_mission("m2")))
+    await store.ledger.seal(NOON)
+    await back_up(url, copy, progress=lambda _: None)
+    assert (await drill(copy, None)).faults == ()
+    await store.missions.erase(HERE, "m1", EVENT)
+    await store.ledger.append(evaluation("m2.2.5"))
+    await store.ledger.erase(HERE, "m2.2.5", **REASON)
+    erasures = every_erasure(store.database)
+    store.close()
+    done = await mark_restored(f"sqlite:///{copy}", by="ada", reason="lost", erasures=erasures)
+    # The mission and both its evaluations; that of the other came after the backup.
+    assert (done.erased, done.erased_before, done.unknown) == (3, 0, 1)
+    restored = open_store(f"sqlite:///{copy}")
+    found = await restored.missions.mission(HERE, "m1")
+    assert found is not None
+    assert found.erased
+    other = await restored.missions.mission(HERE, "m2")
+    assert other == full_mission("m2")
+    await assert_whole(restored)
+    assert [one.scope for one in await restored.ledger.switches(HERE)] == ["global"]
+    restored.close()
+
+
+class Book:
+    """A policy whose missions lose their words after a month."""
+
+    async def latest(self) -> Policy:
+        slices = {
+            key: slice_policy(
+                key=key, is_mission=is_mission, retention=RetentionPolicy(payload_days=days)
+            )
+            for key, is_mission, days in (
+                (SLICE, True, 30),
+                ("mission.kept", True, None),
+                ("invoices", False, 30),
+            )
+        }
+        return Policy(hash="p", slices=slices, action_classes={}, measurement_hashes={}, raw={})
+
+
+async def test_the_policy_s_time_holds_for_missions(store: Store) -> None:
+    """What is over for as long as its slice keeps payloads loses its words; the rest waits."""
+    over = {"state": MissionState.COMPLETED, "cause": Cause.ACHIEVED, "escalation": None}
+    await store.missions.create(begin(full_mission("old", **over, ended_at=NOON)))
+    await store.missions.create(begin(full_mission("new", **over, ended_at=LATER)))
+    await store.missions.create(begin(full_mission("kept", kind="kept", **over, ended_at=NOON)))
+    await store.missions.create(begin(full_mission("open")))
+    keeper = Keeper(
+        store=store.erasures,
+        policies=Book(),  # type: ignore[arg-type]
+        clock=FixedClock(NOON + timedelta(days=30, hours=1)),
+        workspace=HERE,
+    )
+    looked = await keeper.look()
+    assert [(one.slice_key, one.erased) for one in looked.slices] == [("invoices", 0), (SLICE, 1)]
+    assert (await keeper.run()).erased == 1
+    assert (await keeper.run()).erased == 0
+    missions = await store.missions.list(HERE, MissionFilter(), limit=9)
+    assert {one.id for one in missions if one.erased} == {"old"}
+    last = (await store.missions.events(HERE, "old"))[-1]
+    assert (last.by, last.facts) == ("policy", {"reason": "kept for 30 days by policy p"})
+    await assert_whole(store)

@@ -40,7 +40,7 @@ class MissionStore(Protocol):
         """Write a new mission; where its id is known, return what is stored and write nothing."""
 
     async def mission(self, workspace: str, mission_id: str) -> Mission | None:
-        """Return a mission, or None."""
+        """Return a mission, or None. Raises StoreCorrupt for one that cannot be read."""
 
     async def change(
         self, workspace: str, mission_id: str, make: Callable[[Mission], Change]
@@ -49,14 +49,19 @@ class MissionStore(Protocol):
 
         `make` is pure and may run again if the transaction must; nobody changes the mission
         between its reading and its writing. An evaluation whose id is stored already, and an
-        outcome that is, are not written again. Raises NotFound and what `make` raises, and then
-        writes nothing.
+        outcome that is, are not written again. Where state or cause differ after a step, its last
+        event must say the new ones: a verification goes by that. Nothing brings words of an erased
+        mission back. Raises NotFound, StoreCorrupt, Conflict for another outcome of the same id,
+        and what `make` raises, and then writes nothing.
         """
 
     async def list(
         self, workspace: str, wanted: MissionFilter, *, limit: int, offset: int = 0
     ) -> Sequence[Mission]:
-        """Return missions: those that wait for a person first, then by their latest change."""
+        """Return missions: those that wait for a person first, then by their latest change.
+
+        One that cannot be read is left out.
+        """
 
     async def counts(self, workspace: str) -> dict[str, dict[MissionState, int]]:
         """Return the number of missions by kind and state."""
@@ -70,7 +75,12 @@ class MissionStore(Protocol):
         """Return ids of missions whose `timer_at` has come, the longest overdue first."""
 
     async def erase(self, workspace: str, mission_id: str, event: MissionEvent) -> bool:
-        """Erase a mission's words, and those of its evaluations; False if they were erased."""
+        """Erase a mission's words, and those of its evaluations; False if they were erased.
+
+        One that is not over fails, by a person: nobody could go on with it. The event is written
+        with the state that it has then; its fact `reason` goes into the record of the erasure.
+        Raises NotFound.
+        """
 
 
 class MissionJudgePort(Protocol):
