@@ -1,0 +1,130 @@
+"""Whether a mission is well, and within its budget: each answer with its figures (M10)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sureline.core.canonical import canonical_json
+from sureline.core.values.mission import Cause, Mission, Spent, Tally
+from sureline.core.values.mission_evidence import Evidence, ToolCall
+from sureline.core.values.mission_kind import Budget, HealthLimits, MissionKind
+
+MOST_CALLS = 200
+"""So many of the latest calls are remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trip:
+    """A limit that was met, and the numbers that met it."""
+
+    cause: Cause
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def counted(tally: Tally, evidence: Evidence) -> Tally:
+    """Return the tally with an invocation's calls; an answer that was not said is not empty.
+
+    An answer is empty if it is nothing but space and no tool was called.
+    """
+    calls = (*tally.calls, *map(_digest, evidence.calls))
+    errors = (*tally.errors, *(call.ok is False for call in evidence.calls))
+    empty = tally.empty
+    if evidence.answer is not None or evidence.calls:
+        says = bool(evidence.answer and evidence.answer.strip()) or bool(evidence.calls)
+        empty = 0 if says else empty + 1
+    return Tally(calls=calls[-MOST_CALLS:], errors=errors[-MOST_CALLS:], empty=empty)
+
+
+def added(spent: Spent, evidence: Evidence) -> Spent:
+    """Return what was spent with an invocation's; what it does not say is counted as unknown."""
+    silent = evidence.tokens is None and evidence.cost is None
+    return Spent(
+        tokens=spent.tokens + (evidence.tokens or 0),
+        cost=spent.cost + (evidence.cost or 0.0),
+        calls=spent.calls + len(evidence.calls) + evidence.cut.calls,
+        unknown=spent.unknown + silent,
+    )
+
+
+def trip(mission: Mission, kind: MissionKind) -> Trip | None:
+    """Return the first limit that the mission has met: of its budget, then of its health."""
+    return over_budget(mission.spent, mission.budget) or _unwell(mission.tally, kind.health)
+
+
+def over_budget(spent: Spent, budget: Budget) -> Trip | None:
+    """Return the first limit of the budget that is used up."""
+    for cause, used, most in (
+        (Cause.BUDGET_TOKENS, spent.tokens, budget.tokens),
+        (Cause.BUDGET_COST, spent.cost, budget.cost),
+        (Cause.BUDGET_CALLS, spent.calls, budget.calls),
+    ):
+        if most is not None and used >= most:
+            return Trip(cause=cause, facts={"used": used, "limit": most})
+    return None
+
+
+def _unwell(tally: Tally, limits: HealthLimits) -> Trip | None:
+    return (
+        _repeated(tally.calls, limits)
+        or _cycle(tally.calls, limits)
+        or _empty(tally, limits)
+        or _errors(tally.errors, limits)
+    )
+
+
+def _repeated(calls: Sequence[str], limits: HealthLimits) -> Trip | None:
+    if limits.repeated_calls is None or not calls:
+        return None
+    times = _repeats(calls, 1)
+    if times < limits.repeated_calls:
+        return None
+    return Trip(cause=Cause.REPEATED_CALL, facts={"times": times, "limit": limits.repeated_calls})
+
+
+def _cycle(calls: Sequence[str], limits: HealthLimits) -> Trip | None:
+    if limits.cycle_repeats is None:
+        return None
+    for length in range(2, limits.longest_cycle + 1):
+        last = calls[-length:]
+        if len(last) < length or len(set(last)) == 1:
+            continue
+        times = _repeats(calls, length)
+        if times >= limits.cycle_repeats:
+            facts = {"length": length, "times": times, "limit": limits.cycle_repeats}
+            return Trip(cause=Cause.CALL_CYCLE, facts=facts)
+    return None
+
+
+def _repeats(calls: Sequence[str], length: int) -> int:
+    """Return how often in a row the latest `length` calls were made."""
+    last, times, end = tuple(calls[-length:]), 0, len(calls)
+    while end >= length and tuple(calls[end - length : end]) == last:
+        times, end = times + 1, end - length
+    return times
+
+
+def _empty(tally: Tally, limits: HealthLimits) -> Trip | None:
+    if limits.empty_answers is None or tally.empty < limits.empty_answers:
+        return None
+    return Trip(
+        cause=Cause.EMPTY_ANSWERS, facts={"times": tally.empty, "limit": limits.empty_answers}
+    )
+
+
+def _errors(errors: Sequence[bool], limits: HealthLimits) -> Trip | None:
+    if limits.error_rate is None or len(errors) < limits.error_window:
+        return None
+    latest = errors[-limits.error_window :]
+    failed = sum(latest)
+    if failed < limits.error_rate * len(latest):
+        return None
+    facts = {"failed": failed, "calls": len(latest), "limit": limits.error_rate}
+    return Trip(cause=Cause.ERROR_RATE, facts=facts)
+
+
+def _digest(call: ToolCall) -> str:
+    """Return what two equal calls have in common: name and arguments, whatever came of them."""
+    return hashlib.sha256(canonical_json([call.name, call.arguments])).hexdigest()[:16]

@@ -1,0 +1,194 @@
+"""An invocation: whether it may begin, that it goes on, and what it leaves behind (M5, M7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sureline.core.mission.gathering import gathered
+from sureline.core.mission.health import added, counted, trip
+from sureline.core.mission.step import Step
+from sureline.core.mission.timing import timed_out
+from sureline.core.mission.transitions import (
+    ACTIVE,
+    CREATED,
+    FAILED,
+    SUSPENDED,
+    moved,
+    stepped,
+    then,
+)
+from sureline.core.values.mission import Cause, EventKind, Lease, Mission, MissionState
+from sureline.core.values.mission_evidence import Evidence
+from sureline.core.values.mission_kind import MissionKind
+from sureline.errors import Conflict
+
+EVIDENCE_KEPT = 4
+"""A mission keeps so many times what its judge is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why no invocation begins: a code, and a sentence for whoever asked."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What asking for an invocation changed; it may not run where there is a refusal."""
+
+    step: Step
+    refusal: Refusal | None = None
+
+
+_STATES = {
+    MissionState.SUSPENDED: "the mission is suspended ({cause}): a person must resume it",
+    MissionState.COMPLETED: "the mission is completed",
+    MissionState.FAILED: "the mission has failed ({cause})",
+}
+
+
+def begun(
+    mission: Mission,
+    kind: MissionKind,
+    *,
+    owner: str,
+    now: datetime,
+    until: datetime,
+    overdue: bool,
+    switched: bool,
+) -> Begun:
+    """Begin the next invocation for `owner`, believed to run until `until`, or refuse it.
+
+    Codes: `suspended`, `completed`, `failed`, `busy` (one is running), `evaluation_owed`, `switch`.
+    A mission whose time or invocations are over fails here, and nothing runs any more.
+    """
+    refused = _before_all(mission, kind, now=now, overdue=overdue)
+    if refused is not None:
+        return refused
+    found = Step(mission=mission) if mission.running is None else _lost(mission, kind, now)
+    refused = _before_this(found, kind, now=now, switched=switched)
+    if refused is not None:
+        return refused
+    if mission.state is CREATED:
+        found = then(found, moved(found.mission, kind, ACTIVE, Cause.STARTED, now=now))
+    before = found.mission
+    after = replace(
+        before, invocations=before.invocations + 1, running=Lease(owner=owner, until=until)
+    )
+    return Begun(step=then(found, stepped(before, after, EventKind.INVOCATION_BEGUN, now=now)))
+
+
+def _before_all(
+    mission: Mission, kind: MissionKind, *, now: datetime, overdue: bool
+) -> Begun | None:
+    """Refuse what is not at work, out of time, or busy."""
+    here = Step(mission=mission)
+    if mission.state not in {CREATED, ACTIVE}:
+        return _stopped(here)
+    if overdue or now >= mission.deadline_at:
+        if mission.evaluating is not None and mission.evaluating.holds(now):
+            return _refused(here, "evaluation_owed", "an evaluation is under way")
+        return _stopped(timed_out(mission, kind, now=now))
+    if mission.running is not None and mission.running.holds(now):
+        return _refused(here, "busy", "an invocation of this mission is running already")
+    return None
+
+
+def _before_this(found: Step, kind: MissionKind, *, now: datetime, switched: bool) -> Begun | None:
+    """Refuse an invocation too many, one that would go on unjudged, and any under a switch."""
+    mission = found.mission
+    if mission.owed:
+        sentence = "an evaluation is owed first: no mission goes on unjudged"
+        return _refused(found, "evaluation_owed", sentence)
+    if mission.invocations >= mission.max_invocations:
+        facts = {"invocations": mission.invocations, "limit": mission.max_invocations}
+        failed = moved(mission, kind, FAILED, Cause.CEILING, now=now, facts=facts)
+        return _stopped(then(found, failed))
+    if switched:
+        return _refused(found, "switch", "a kill switch is on: no mission goes on until it is off")
+    return None
+
+
+def renewed(mission: Mission, *, owner: str, invocation: int, until: datetime) -> Step:
+    """Return the mission with a longer lease. Raises Conflict if it is another's by now."""
+    lease = _own(mission, owner, invocation)
+    longest = max(until, lease.until)
+    after = replace(mission, running=replace(lease, until=longest), version=mission.version + 1)
+    return Step(mission=after)
+
+
+def ended(
+    mission: Mission,
+    kind: MissionKind,
+    *,
+    owner: str,
+    invocation: int,
+    evidence: Evidence,
+    now: datetime,
+) -> Step:
+    """Take in what an invocation did: evidence, what it took, whether the mission is well.
+
+    A limit that is met suspends the mission. What was suspended or ended meanwhile stays so, and
+    its evidence is taken in all the same. Raises Conflict if the invocation is another's by now.
+    """
+    _own(mission, owner, invocation)
+    after = replace(
+        mission,
+        running=None,
+        evidence=gathered(
+            mission.evidence,
+            evidence,
+            fresh=mission.evaluated >= invocation - 1,
+            most=kind.evidence_characters * EVIDENCE_KEPT,
+        ),
+        tally=counted(mission.tally, evidence),
+        spent=added(mission.spent, evidence),
+    )
+    after = replace(after, owed=owes(after, kind))
+    facts = {"calls": len(evidence.calls), "tokens": evidence.tokens, "cost": evidence.cost}
+    step = stepped(mission, after, EventKind.INVOCATION_ENDED, now=now, facts=facts)
+    met = trip(step.mission, kind) if mission.state is ACTIVE else None
+    if met is None:
+        return step
+    stop = moved(step.mission, kind, SUSPENDED, met.cause, now=now, facts=met.facts)
+    return then(step, stop)
+
+
+def owes(mission: Mission, kind: MissionKind) -> bool:
+    """Tell whether an evaluation must come first: every so many invocations, and at the last."""
+    new = mission.invocations - mission.evaluated
+    if new <= 0:
+        return mission.owed
+    at_ceiling = mission.invocations >= mission.max_invocations
+    return mission.owed or new >= kind.evaluate_every or at_ceiling
+
+
+def _lost(mission: Mission, kind: MissionKind, now: datetime) -> Step:
+    """Return the mission without an invocation that was not heard of again; it was one."""
+    after = replace(mission, running=None)
+    after = replace(after, owed=owes(after, kind))
+    facts = {"since": mission.running.until.isoformat()} if mission.running else {}
+    return stepped(mission, after, EventKind.INVOCATION_LOST, now=now, facts=facts)
+
+
+def _own(mission: Mission, owner: str, invocation: int) -> Lease:
+    lease = mission.running
+    if lease is None or lease.owner != owner or mission.invocations != invocation:
+        raise Conflict(
+            f"invocation {invocation} of mission {mission.id!r} is not running for this caller: "
+            "it has ended, or was lost and another was begun"
+        )
+    return lease
+
+
+def _stopped(step: Step) -> Begun:
+    mission = step.mission
+    sentence = _STATES[mission.state].format(cause=mission.cause.value)
+    return _refused(step, mission.state.value, sentence)
+
+
+def _refused(step: Step, code: str, sentence: str) -> Begun:
+    return Begun(step=step, refusal=Refusal(code=code, sentence=sentence))
