@@ -1,0 +1,1 @@
+"""Programs that run beside this one, in groups that end as a whole."""
