@@ -287,5 +287,5 @@ async def test_the_policy_s_time_holds_for_missions(store: Store) -> None:
     missions = await store.missions.list(HERE, MissionFilter(), limit=9)
     assert {one.id for one in missions if one.erased} == {"old"}
     last = (await store.missions.events(HERE, "old"))[-1]
-    assert (last.by, last.facts) == ("policy", {"reason": "kept for 30 days by policy p"})
+    assert (last.by, last.facts) == ("policy", {"note": "kept for 30 days by policy p"})
     await assert_whole(store)

@@ -55,7 +55,7 @@ class CreateMission:
         found = transaction.first(MISSION, (mission.workspace, mission.id))
         if found is not None:
             return mission_of(found)
-        _Writing(None, self.step, self.secret).write(transaction)
+        write_step(transaction, None, self.step, self.secret)
         return mission
 
 
@@ -107,6 +107,11 @@ def _check(transaction: Transaction, answer: Outcome, evaluation: DecisionRecord
     named = (answer.workspace, answer.decision_id)
     if not is_new and transaction.first(BY_DECISION, named) is None:
         raise NotFound(f"there is no decision {answer.decision_id!r} in this workspace")
+
+
+def write_step(transaction: Transaction, before: Mission | None, step: Step, secret: bytes) -> None:
+    """Write a step on its own. Raises ValueError, InvalidInput before anything is written."""
+    _Writing(before, step, secret).write(transaction)
 
 
 class _Writing:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, literal_column, select, update
 
-from sureline.adapters.storage.change_mission import ERASED, MISSION, NOBODY
+from sureline.adapters.storage.change_mission import ERASED, MISSION, NOBODY, write_step
 from sureline.adapters.storage.erase_payload import ErasePayload
 from sureline.adapters.storage.mission_rows import (
     COLUMNS,
-    PUT,
-    event_fields,
     mission_of,
     missions,
-    row_of,
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import compiled
@@ -23,6 +20,7 @@ from sureline.adapters.storage.tables import decisions
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.chain import erasure_body
 from sureline.core.mission.erasing import forgotten
+from sureline.core.mission.transitions import NOTE
 from sureline.core.values.mission import Cause, EventKind, MissionEvent, MissionState
 from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.errors import NotFound, StoreCorrupt
@@ -70,13 +68,13 @@ def erased_event(
         cause=Cause.PERSON,
         invocation=0,
         by=by,
-        facts={"reason": reason},
+        facts={NOTE: reason},
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMission:
-    """The job of erasing one mission's words; `event` says who, when, and as a fact `reason` why.
+    """The job of erasing one mission's words; `event` says who, when, and as a fact `note` why.
 
     Without `evaluations` what these quote is left to its own erasure.
     """
@@ -100,12 +98,9 @@ class EraseMission:
         except StoreCorrupt:  # what cannot be read quotes all the same
             transaction.run(_EMPTY, named)
         else:
-            left = forgotten(before, at=self.event.at)
-            transaction.insert(PUT, [row_of(left, b"")])
-            event = replace(
-                self.event, state=left.state, cause=left.cause, invocation=left.invocations
-            )
-            transaction.chain("mission_event", event_fields(event))
+            event = self.event
+            left = forgotten(before, at=event.at, by=event.by, facts=event.facts)
+            write_step(transaction, before, left, b"")
         self._put_on_record(transaction, str(row[_KIND]))
         transaction.scrub = True
         return True
@@ -127,7 +122,7 @@ class EraseMission:
 
     @property
     def _reason(self) -> str:
-        reason = self.event.facts.get("reason")
+        reason = self.event.facts.get(NOTE)
         return reason if isinstance(reason, str) and reason else ERASED
 
     def _evaluations(self, transaction: Transaction) -> int:

@@ -63,6 +63,7 @@ Index(
     "ix_missions_timer",
     missions.c.workspace,
     missions.c.timer_at,
+    missions.c.id,
     sqlite_where=_HAS_TIMER,
     postgresql_where=_HAS_TIMER,
 )
@@ -70,6 +71,7 @@ Index(
     "ix_missions_subject",
     missions.c.workspace,
     missions.c.subject,
+    missions.c.id,
     sqlite_where=_IS_ABOUT,
     postgresql_where=_IS_ABOUT,
 )
@@ -84,7 +86,7 @@ Index(
     "ix_missions_over",
     missions.c.workspace,
     missions.c.kind,
-    missions.c.ended_at,
+    missions.c.id,
     sqlite_where=_HAS_WORDS,
     postgresql_where=_HAS_WORDS,
 )

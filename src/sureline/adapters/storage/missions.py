@@ -131,7 +131,7 @@ class SqlMissions:
     async def erase(self, workspace: str, mission_id: str, event: MissionEvent) -> bool:
         """Erase a mission's words and its evaluations' payloads; one that is not over fails.
 
-        The event is written with the state that the mission has then; its fact `reason` goes into
+        The event is written with the state that the mission has then; its fact `note` goes into
         the records of the erased payloads. Raises NotFound.
         """
         return await self._database.write(

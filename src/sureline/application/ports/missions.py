@@ -78,7 +78,7 @@ class MissionStore(Protocol):
         """Erase a mission's words, and those of its evaluations; False if they were erased.
 
         One that is not over fails, by a person: nobody could go on with it. The event is written
-        with the state that it has then; its fact `reason` goes into the record of the erasure.
+        with the state that it has then; its fact `note` goes into the record of the erasure.
         Raises NotFound.
         """
 

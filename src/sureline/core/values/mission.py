@@ -145,7 +145,8 @@ class Mission:
     invocation. `evaluated` is the number of the latest invocation that was evaluated, `faults` of
     evaluations in a row that failed. `deadline_at` is wall-clock time that counts downtime and
     suspension. `evidence` is what was delivered since the last evaluation, with a tail of earlier.
-    `objective`, `criteria`, `evidence`, `tally` and the words of `last` are erasable.
+    `subject` is the id of whom it is about, as its caller says it. It, `objective`, `criteria`,
+    `evidence`, `tally` and the words of `last` are erasable.
     """
 
     workspace: str

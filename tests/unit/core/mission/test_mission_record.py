@@ -15,6 +15,7 @@ from sureline.core.mission.erasing import forgotten, without_words
 from sureline.core.mission.record import mission_from_record, mission_record, standing
 from sureline.core.values.mission import Cause, LastEvaluation, Mission, MissionState
 from sureline.core.values.mission_evidence import Evidence, ToolCall, Turn
+from sureline.core.values.notification import NoticeKind
 from sureline.errors import InvalidInput
 from tests.adapters.storage.mission_samples import full_mission, mission
 from tests.adapters.storage.samples import NOON
@@ -129,12 +130,17 @@ def test_what_json_cannot_say_is_refused(state: Any) -> None:
 
 def test_a_mission_that_is_forgotten_fails_unless_it_is_over() -> None:
     """Figures stay; nothing is left to run, to be judged or to be reminded of."""
-    left = forgotten(full_mission(), at=NOON)
+    step = forgotten(full_mission(), at=NOON, by="kim", facts={"note": "asked"})
+    left = step.mission
+    assert [one.kind for one in step.notices] == [NoticeKind.MISSION_RECOVERED]
+    assert (step.events[0].state, step.events[0].by) == (MissionState.FAILED, "kim")
     assert (left.state, left.cause, left.ended_at) == (MissionState.FAILED, Cause.PERSON, NOON)
     assert (left.running, left.evaluating, left.escalation, left.owed) == (None, None, None, False)
     assert (left.invocations, left.spent) == (7, full_mission().spent)
     done: Mission = full_mission(state=MissionState.COMPLETED, cause=Cause.ACHIEVED, ended_at=NOON)
-    kept = forgotten(done, at=NOON + timedelta(hours=1))
+    step = forgotten(done, at=NOON + timedelta(hours=1), by=None, facts={})
+    kept = step.mission
+    assert step.notices == ()
     assert (kept.state, kept.cause, kept.ended_at) == (done.state, done.cause, NOON)
     assert kept.last == replace(_last(done), reasoning=None, progress=None)
 

@@ -87,10 +87,10 @@ def _create_missions() -> None:
     )
     op.create_index("ix_missions_state", "missions", ["workspace", "kind", "state"])
     for name, columns, where in (
-        ("timer", ["workspace", "timer_at"], "timer_at IS NOT NULL"),
-        ("subject", ["workspace", "subject"], "subject IS NOT NULL"),
+        ("timer", ["workspace", "timer_at", "id"], "timer_at IS NOT NULL"),
+        ("subject", ["workspace", "subject", "id"], "subject IS NOT NULL"),
         ("judged", ["workspace", "last_decision"], "last_decision IS NOT NULL"),
-        ("over", ["workspace", "kind", "ended_at"], "words IS NOT NULL AND ended_at IS NOT NULL"),
+        ("over", ["workspace", "kind", "id"], "words IS NOT NULL AND ended_at IS NOT NULL"),
     ):
         op.create_index(
             f"ix_missions_{name}",
