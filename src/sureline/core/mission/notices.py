@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sureline.core.values.mission import Mission
+from sureline.core.values.mission import Cause, Mission
 from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.core.values.notification import Notice, NoticeKind
 
@@ -15,8 +15,11 @@ from sureline.core.values.notification import Notice, NoticeKind
 def mission_notice(
     mission: Mission, kind: NoticeKind, at: datetime, facts: Mapping[str, Any]
 ) -> Notice:
-    """Return the notice; the mission's next version makes its id, so that each edge has one."""
-    last = mission.last
+    """Return the notice; the mission's version makes its id, so that each edge has its own.
+
+    It names the latest evaluation only where the mission stands as it does because of that.
+    """
+    last = mission.last if mission.cause in _RESTS_ON_EVALUATION else None
     told = {name: str(value) for name, value in facts.items()}
     return Notice(
         workspace=mission.workspace,
@@ -27,8 +30,23 @@ def mission_notice(
         decision_id="" if last is None else last.decision_id,
         at=at,
         submitted_by=mission.submitted_by,
+        level=0 if called is None else called.reminded,
+        level=0 if mission.escalation is None else mission.escalation.reminded,
         facts={**told, "mission": mission.id, "cause": mission.cause.value},
     )
+
+
+_RESTS_ON_EVALUATION = frozenset(
+    {
+        Cause.ACHIEVED,
+        Cause.UNSURE,
+        Cause.TO_CONFIRM,
+        Cause.LITTLE_EVIDENCE,
+        Cause.SWITCH,
+        Cause.JUDGE_UNAVAILABLE,
+        Cause.CHECK_FAILED,
+    }
+)
 
 
 def _digest(mission: Mission, kind: NoticeKind) -> str:
