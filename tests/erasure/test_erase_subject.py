@@ -18,6 +18,7 @@ from sureline.bootstrap.erasing import subject_eraser
 from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.core.values.review import Review, Verdict
 from sureline.errors import Conflict, InvalidInput
+from tests.adapters.storage.mission_samples import begin, full_mission
 from tests.erasure.marked import (
     MARK,
     SUBJECT,
@@ -36,15 +37,17 @@ ASKED = {"by": "dpo", "reason": "asked for by the person"}
 def test_nothing_is_left_of_a_subject(store: Marked) -> None:
     """After an erasure the mark is in no column of any table, no export and no file."""
     about = fill(store)
+    mission = full_mission(objective=MARK, criteria=(MARK,), subject=SUBJECT)
+    store.run(store.services.store.missions.create(begin(mission)))
     before = places_of(store.services)
     for place in (
         "payloads.request", "payloads.answer", "reviews.given", "review_lines.task",
-        "own_answers.answer", "saved_views.filter", "saved_views.name",
+        "own_answers.answer", "missions.words", "saved_views.filter", "saved_views.name",
     ):  # fmt: skip
         assert place in before
     ledger, statistics = store.services.store.ledger, counts(store)
     done = store.run(subject_eraser(store.services).erase(SUBJECT, **ASKED))
-    assert (done.erased, done.left, done.views) == (len(about), 0, 1)
+    assert (done.erased, done.left, done.views) == (len(about) + 1, 0, 1)
     assert places_of(store.services) == []
     assert MARK not in "".join(ledger.export(payloads=True))
     assert counts(store) == statistics

@@ -20,6 +20,7 @@ from sureline.application.retention import Keeper
 from sureline.bootstrap.backup import back_up, drill, mark_restored
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import Cause, EventKind, Mission, MissionState
+from sureline.core.values.mission_evidence import Evidence, Turn
 from sureline.core.values.policy import Policy
 from sureline.core.values.retention import RetentionPolicy
 from sureline.errors import NotFound
@@ -289,3 +290,23 @@ async def test_the_policy_s_time_holds_for_missions(store: Store) -> None:
     last = (await store.missions.events(HERE, "old"))[-1]
     assert (last.by, last.facts) == ("policy", {"note": "kept for 30 days by policy p"})
     await assert_whole(store)
+
+
+def named_in(path: Path) -> bool:
+    """Tell whether a store's file or its log has the name."""
+    files = (path, Path(f"{path}-wal"))
+    return any(b"Acme" in one.read_bytes() for one in files if one.exists())
+
+
+async def test_no_byte_of_the_words_stays_in_the_files(path: Path) -> None:
+    """Neither in a page that an earlier step left, nor in the log."""
+    store = open_store(f"sqlite:///{path}")
+    long = Evidence(conversation=tuple(Turn(role="agent", text=f"Acme {n}" * 99) for n in range(9)))
+    await store.missions.create(begin(full_mission(evidence=long)))
+    for _ in range(5):
+        await store.missions.change(HERE, "m1", counted)
+    assert named_in(path)
+    assert await store.missions.erase(HERE, "m1", EVENT)
+    assert not named_in(path)
+    store.close()
+    assert not named_in(path)
