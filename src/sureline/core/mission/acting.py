@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -166,7 +165,10 @@ def _check_limits(mission: Mission, now: datetime) -> None:
 def _deadline(mission: Mission, more: Raise, now: datetime) -> datetime:
     if more.hours is None:
         return mission.deadline_at
-    return max(mission.deadline_at, now) + timedelta(hours=more.hours)
+    try:
+        return max(mission.deadline_at, now) + timedelta(hours=more.hours)
+    except OverflowError:
+        raise InvalidInput("expected a deadline before the year 10000", field="hours") from None
 
 
 def _raised(more: Raise) -> dict[str, Any]:
@@ -192,8 +194,7 @@ def _above_zero(value: object, name: str, *, whole: bool) -> int | float:
     if (
         isinstance(value, bool)
         or not isinstance(value, allowed)
-        or not math.isfinite(value)
-        or not 0 < value <= most
+        or not 0 < value <= most  # nor is NaN
     ):
         what = "a whole number" if whole else "a number"
         raise InvalidInput(f"expected {what} above 0, at most {most:g}, got {value!r}", field=name)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
+from sureline.core.mission.invoking import owes
 from sureline.core.mission.step import Step
 from sureline.core.mission.timing import timed_out
 from sureline.core.mission.transitions import (
@@ -106,51 +107,83 @@ def concluded(
     *,
     decision_id: str,
     now: datetime,
-    revision: int | None = None,
+    threshold: float | None = None,
 ) -> Step:
-    """Return the mission after an evaluation, which is remembered in any case.
+    """Return the mission after the evaluation of this id (see `decision_id_of`).
 
-    Of an earlier `revision` of the objective, and of a mission that was suspended or is over
-    meanwhile, it changes no state: a person, or time, has spoken first.
+    One of an earlier revision, and one that arrives after the mission was suspended or is over,
+    changes nothing and is in the timeline: a person, or time, has spoken first. What is owed stays
+    so, and is found out anew. `threshold`, the one in force, is written down with the rest.
     """
-    if revision is not None and revision != mission.revision:
-        after = replace(mission, evaluating=None)
-        facts = {**_facts(evaluation), "of_revision": revision, "counts": False}
-        return stepped(mission, after, EventKind.EVALUATED, now=now, facts=facts)
-    step = _remembered(mission, evaluation, decision_id, now)
-    if mission.state not in {CREATED, ACTIVE}:
-        return step
-    return _moved(step, kind, evaluation, conclusion, now)
+    revision, invocation = _evaluated(mission, decision_id)
+    facts = _facts(evaluation) | {"decision_id": decision_id}
+    if threshold is not None and evaluation.source is EvaluationSource.JUDGE:
+        facts["threshold"] = threshold
+    event = EventKind.EVALUATED if evaluation.fault is None else EventKind.EVALUATION_FAILED
+    if revision != mission.revision or mission.state not in {CREATED, ACTIVE}:
+        # Of an earlier revision another evaluation may be under way by now: its lease stays.
+        left = replace(mission, evaluating=None) if revision == mission.revision else mission
+        late = {**facts, "of_revision": revision, "of_invocation": invocation, "counts": False}
+        return stepped(mission, left, event, now=now, facts=late)
+    after = _remembered(mission, kind, evaluation, decision_id, now)
+    step = stepped(mission, after, event, now=now, facts=facts)
+    return _moved(step, kind, conclusion, facts, now)
+
+
+def decision_id_of(mission: Mission) -> str:
+    """Return the id of the evaluation that would be made now: there is one of each invocation."""
+    return f"{mission.id}.{mission.revision}.{mission.invocations}"
+
+
+def _evaluated(mission: Mission, decision_id: str) -> tuple[int, int]:
+    """Return of which revision and invocation an evaluation is; another try has more at its end.
+
+    Raises ValueError for an id of another mission.
+    """
+    mine = f"{mission.id}."
+    if not decision_id.startswith(mine):
+        raise ValueError(f"{decision_id!r} is no evaluation of mission {mission.id!r}")
+    revision, invocation = decision_id.removeprefix(mine).split(".")[:2]
+    return int(revision), int(invocation)
 
 
 def _moved(
-    step: Step, kind: MissionKind, evaluation: Evaluation, conclusion: Conclusion, now: datetime
+    step: Step, kind: MissionKind, conclusion: Conclusion, facts: dict[str, Any], now: datetime
 ) -> Step:
-    mission, cause, facts = step.mission, conclusion.cause, _facts(evaluation)
-    if conclusion.verdict is Verdict.FAIL:
-        if cause is Cause.DEADLINE:
-            return then(step, timed_out(mission, kind, now=now))
+    mission, cause = step.mission, conclusion.cause
+    to = _TO.get(conclusion.verdict)
+    if to is None:
+        return step
+    if cause is Cause.DEADLINE:
+        return then(step, timed_out(mission, kind, now=now))
+    if cause is Cause.CEILING:
         facts = {"invocations": mission.invocations, "limit": mission.max_invocations}
-        return then(step, moved(mission, kind, FAILED, cause, now=now, facts=facts))
-    if conclusion.verdict is Verdict.COMPLETE:
-        return then(step, moved(mission, kind, COMPLETED, cause, now=now, facts=facts))
-    if conclusion.verdict is Verdict.ASK:
-        return then(step, moved(mission, kind, SUSPENDED, cause, now=now, facts=facts))
-    return step
+    # A notice names the evaluation in a field of its own.
+    told = {name: value for name, value in facts.items() if name != "decision_id"}
+    return then(step, moved(mission, kind, to, cause, now=now, facts=told))
 
 
-def _remembered(mission: Mission, evaluation: Evaluation, decision_id: str, now: datetime) -> Step:
-    """Return the mission that knows of the evaluation; one that failed leaves it owed."""
+_TO = {Verdict.COMPLETE: COMPLETED, Verdict.ASK: SUSPENDED, Verdict.FAIL: FAILED}
+
+
+def _remembered(
+    mission: Mission, kind: MissionKind, evaluation: Evaluation, decision_id: str, now: datetime
+) -> Mission:
+    """Return the mission that knows of the evaluation; one that failed leaves it owed.
+
+    Invocations that were made meanwhile are not evaluated by it.
+    """
     failed = evaluation.achieved is None
+    _, invocation = _evaluated(mission, decision_id)
     after = replace(
         mission,
         evaluating=None,
         owed=failed,
         faults=mission.faults + 1 if failed else 0,
-        evaluated=mission.evaluated if failed else mission.invocations,
+        evaluated=mission.evaluated if failed else max(mission.evaluated, invocation),
         last=LastEvaluation(
             decision_id=decision_id,
-            invocation=mission.invocations,
+            invocation=invocation,
             at=now,
             achieved=evaluation.achieved,
             confidence=evaluation.confidence,
@@ -159,8 +192,7 @@ def _remembered(mission: Mission, evaluation: Evaluation, decision_id: str, now:
             progress=evaluation.progress,
         ),
     )
-    event = EventKind.EVALUATION_FAILED if failed else EventKind.EVALUATED
-    return stepped(mission, after, event, now=now, facts=_facts(evaluation))
+    return replace(after, owed=owes(after, kind))
 
 
 def _facts(evaluation: Evaluation) -> dict[str, Any]:

@@ -76,10 +76,8 @@ def _unwell(tally: Tally, limits: HealthLimits) -> Trip | None:
 
 
 def _repeated(calls: Sequence[str], limits: HealthLimits) -> Trip | None:
-    if limits.repeated_calls is None or not calls:
-        return None
     times = _repeats(calls, 1)
-    if times < limits.repeated_calls:
+    if limits.repeated_calls is None or times < limits.repeated_calls:
         return None
     return Trip(cause=Cause.REPEATED_CALL, facts={"times": times, "limit": limits.repeated_calls})
 
@@ -88,9 +86,6 @@ def _cycle(calls: Sequence[str], limits: HealthLimits) -> Trip | None:
     if limits.cycle_repeats is None:
         return None
     for length in range(2, limits.longest_cycle + 1):
-        last = calls[-length:]
-        if len(last) < length or len(set(last)) == 1:
-            continue
         times = _repeats(calls, length)
         if times >= limits.cycle_repeats:
             facts = {"length": length, "times": times, "limit": limits.cycle_repeats}
@@ -99,11 +94,18 @@ def _cycle(calls: Sequence[str], limits: HealthLimits) -> Trip | None:
 
 
 def _repeats(calls: Sequence[str], length: int) -> int:
-    """Return how often in a row the latest `length` calls were made."""
-    last, times, end = tuple(calls[-length:]), 0, len(calls)
-    while end >= length and tuple(calls[end - length : end]) == last:
-        times, end = times + 1, end - length
-    return times
+    """Return how often in a row a sequence of so many calls was made at most.
+
+    Anywhere, not only at the end: one invocation may make many calls, and end with another one.
+    A sequence of more than one call that are all the same is none.
+    """
+    most = 1 if len(calls) >= length else 0
+    run = 0
+    for at in range(length, len(calls)):
+        run = run + 1 if calls[at] == calls[at - length] else 0
+        if length == 1 or len(set(calls[at - length + 1 : at + 1])) > 1:
+            most = max(most, run // length + 1)
+    return most
 
 
 def _empty(tally: Tally, limits: HealthLimits) -> Trip | None:
@@ -119,7 +121,7 @@ def _errors(errors: Sequence[bool], limits: HealthLimits) -> Trip | None:
         return None
     latest = errors[-limits.error_window :]
     failed = sum(latest)
-    if failed < limits.error_rate * len(latest):
+    if failed / len(latest) < limits.error_rate:
         return None
     facts = {"failed": failed, "calls": len(latest), "limit": limits.error_rate}
     return Trip(cause=Cause.ERROR_RATE, facts=facts)

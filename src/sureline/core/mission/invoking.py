@@ -86,12 +86,14 @@ def _before_all(
 ) -> Begun | None:
     """Refuse what is not at work, out of time, or busy."""
     here = Step(mission=mission)
-    if mission.state not in {CREATED, ACTIVE}:
+    if mission.state.is_over:
         return _stopped(here)
     if overdue or now >= mission.deadline_at:
         if mission.evaluating is not None and mission.evaluating.holds(now):
             return _refused(here, "evaluation_owed", "an evaluation is under way")
         return _stopped(timed_out(mission, kind, now=now))
+    if mission.state is SUSPENDED:
+        return _stopped(here)
     if mission.running is not None and mission.running.holds(now):
         return _refused(here, "busy", "an invocation of this mission is running already")
     return None
@@ -148,7 +150,8 @@ def ended(
         spent=added(mission.spent, evidence),
     )
     after = replace(after, owed=owes(after, kind))
-    facts = {"calls": len(evidence.calls), "tokens": evidence.tokens, "cost": evidence.cost}
+    calls = len(evidence.calls) + evidence.cut.calls
+    facts = {"calls": calls, "tokens": evidence.tokens, "cost": evidence.cost}
     step = stepped(mission, after, EventKind.INVOCATION_ENDED, now=now, facts=facts)
     met = trip(step.mission, kind) if mission.state is ACTIVE else None
     if met is None:
@@ -158,17 +161,20 @@ def ended(
 
 
 def owes(mission: Mission, kind: MissionKind) -> bool:
-    """Tell whether an evaluation must come first: every so many invocations, and at the last."""
+    """Tell whether an evaluation must come first: every so many invocations, and at the last.
+
+    One that is still running is none to look at yet: it is asked again when it has ended.
+    """
     new = mission.invocations - mission.evaluated
-    if new <= 0:
+    if mission.owed or mission.running is not None or new <= 0:
         return mission.owed
-    at_ceiling = mission.invocations >= mission.max_invocations
-    return mission.owed or new >= kind.evaluate_every or at_ceiling
+    return new >= kind.evaluate_every or mission.invocations >= mission.max_invocations
 
 
 def _lost(mission: Mission, kind: MissionKind, now: datetime) -> Step:
     """Return the mission without an invocation that was not heard of again; it was one."""
-    after = replace(mission, running=None)
+    spent = replace(mission.spent, unknown=mission.spent.unknown + 1)
+    after = replace(mission, running=None, spent=spent)
     after = replace(after, owed=owes(after, kind))
     facts = {"since": mission.running.until.isoformat()} if mission.running else {}
     return stepped(mission, after, EventKind.INVOCATION_LOST, now=now, facts=facts)

@@ -30,7 +30,6 @@ def mission_notice(
         decision_id="" if last is None else last.decision_id,
         at=at,
         submitted_by=mission.submitted_by,
-        level=0 if called is None else called.reminded,
         level=0 if mission.escalation is None else mission.escalation.reminded,
         facts={**told, "mission": mission.id, "cause": mission.cause.value},
     )

@@ -47,7 +47,7 @@ def _reminded(mission: Mission, kind: MissionKind, now: datetime) -> Step:
             remind_at=None if wait is None else now + timedelta(seconds=wait),
         ),
     )
-    waited = str(now - called.since).split(".")[0]
+    waited = str(max(now - called.since, timedelta(0))).split(".")[0]  # a clock may be set back
     facts = {**called.facts, "waiting": waited, "reminder": times}
     notice = mission_notice(after, NoticeKind.MISSION_REMINDED, now, facts)
     return stepped(

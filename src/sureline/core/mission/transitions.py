@@ -146,15 +146,18 @@ def as_text(facts: Mapping[str, Any]) -> dict[str, str]:
 def _escalation(
     kind: MissionKind, to: MissionState, cause: Cause, now: datetime, facts: Mapping[str, Any]
 ) -> Escalation | None:
-    """Return what a person is called for; who suspended a mission by hand needs no call."""
-    if to is not SUSPENDED or cause is Cause.PERSON:
+    """Return what a person is called for.
+
+    Also where one suspended it by hand: that may be whoever brought it, who cannot let it go on.
+    """
+    if to is not SUSPENDED:
         return None
     first = kind.reminders[0] if kind.reminders else None
     return Escalation(
         cause=cause,
         since=now,
         remind_at=None if first is None else now + timedelta(seconds=first),
-        facts=as_text(facts),
+        facts=as_text({name: value for name, value in facts.items() if name != NOTE}),
     )
 
 
@@ -165,7 +168,7 @@ def _notices(
     if before.escalation is not None and after.escalation is None:
         found.append(mission_notice(after, NoticeKind.MISSION_RECOVERED, now, {}))
     told = _TOLD.get(after.state)
-    if told is not None and (after.state.is_over or after.escalation is not None):
+    if told is not None:
         figures = {name: value for name, value in facts.items() if name != NOTE}
         found.append(mission_notice(after, told, now, figures))
     return tuple(found)
