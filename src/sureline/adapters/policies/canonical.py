@@ -11,6 +11,7 @@ from sureline.adapters.policies.check_settings import DEFAULT_PENALTIES
 from sureline.adapters.policies.consistency import is_objective_only, target_of, weights_of
 from sureline.adapters.policies.group_settings import GroupSettings
 from sureline.adapters.policies.inbound_settings import InboundSettings
+from sureline.adapters.policies.mission_settings import MissionKindSettings
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.settings import SliceSettings
 from sureline.core.canonical import canonical_json
@@ -56,6 +57,7 @@ def canonical_content(
     notifications: NotificationSettings | None = None,
     inbound: Sequence[InboundSettings] = (),
     groups: Mapping[str, GroupSettings] | None = None,
+    missions: Mapping[str, MissionKindSettings] | None = None,
 ) -> dict[str, Any]:
     """Return the policy as JSON values: what is hashed, stored, shown and compared.
 
@@ -79,6 +81,8 @@ def canonical_content(
         content["inbound"] = [one.model_dump() for one in inbound]
     if groups:
         content["groups"] = {name: one.model_dump() for name, one in sorted(groups.items())}
+    if missions:
+        content["missions"] = {name: one.model_dump() for name, one in sorted(missions.items())}
     return content
 
 

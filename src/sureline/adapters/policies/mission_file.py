@@ -21,7 +21,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h|d)\Z", re.ASCII)
 DURATION = "a time such as 30s, 15m, 2h or 1d"
 COMMAND = "a list: the program and its arguments"
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}\Z")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
 
 def seconds_of(text: str) -> float:
@@ -49,9 +49,15 @@ def _zone(text: str) -> str:
 def _id(text: str) -> str:
     if not _ID.match(text):
         raise ValueError(
-            f'expected letters, digits, "_" and "-", at most 100, beginning with one of the first '
-            f'two; found "{text}"'
+            'expected up to 100 letters, digits, "_", "-" and ".", the first a letter or a digit; '
+            f'found "{text}"'
         )
+    return text
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise ValueError("expected a text that is not empty")
     return text
 
 
@@ -63,7 +69,7 @@ def _kind(text: str) -> str:
 
 Duration = Annotated[str, AfterValidator(_duration)]
 Command = Annotated[list[Annotated[str, Field(max_length=10_000)]], Field(min_length=1)]
-Words = Annotated[Text, Field(max_length=20_000)]
+Words = Annotated[str, AfterValidator(_words), Field(max_length=20_000)]
 
 
 class TriggerSettings(Settings):

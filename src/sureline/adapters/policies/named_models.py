@@ -15,13 +15,17 @@ def check_named_models(node: Node, settings: SliceSettings, faults: Faults) -> N
     No fault: a program that plugs in what asks models may call them as it likes.
     """
     for path, name in _asked(settings):
-        if ":" not in name:
-            where, _ = node.deepest(path)
-            faults.warn(
-                where,
-                f'"{name}" names no provider, so nobody can be asked unless a program plugs in '
-                f'its own models; expected provider:name, such as "openai:{name}"',
-            )
+        warn_without_provider(node.deepest(path)[0], name, faults)
+
+
+def warn_without_provider(where: Node, name: str, faults: Faults) -> None:
+    """Warn if a model's name has no provider in it."""
+    if ":" not in name:
+        faults.warn(
+            where,
+            f'"{name}" names no provider, so nobody can be asked unless a program plugs in '
+            f'its own models; expected provider:name, such as "openai:{name}"',
+        )
 
 
 def _asked(settings: SliceSettings) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -25,6 +25,13 @@ from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
 from sureline.adapters.policies.group_settings import GroupSettings
 from sureline.adapters.policies.grouping import frozen_groups, read_groups, with_hours
 from sureline.adapters.policies.inbound_settings import InboundSettings, inbound_fault
+from sureline.adapters.policies.mission_freeze import (
+    frozen_kind,
+    mission_measurement,
+    mission_slice,
+)
+from sureline.adapters.policies.mission_reading import read_missions
+from sureline.adapters.policies.mission_settings import MissionKindSettings
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.references import References
 from sureline.adapters.policies.setting import is_name
@@ -34,6 +41,7 @@ from sureline.adapters.policies.yaml_reader import decoded, read_tree
 from sureline.application.ports.policies import LoadedPolicy
 from sureline.core.canonical import canonical_json
 from sureline.core.review.groups import called_channels
+from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.core.values.policy import Policy
 from sureline.errors import PolicyError
 
@@ -45,6 +53,7 @@ TOP_KEYS = {
     "notifications": "a mapping of settings",
     "inbound": "a list of sources",
     "groups": "a mapping of groups",
+    "missions": "a mapping of kinds of missions",
 }
 
 
@@ -89,6 +98,15 @@ def policy_from_canonical(text: str) -> Policy:
             key: frozen_slice(key, SliceSettings.model_validate(one))
             for key, one in sorted(content["slices"].items())
         }
+        written = {
+            name: MissionKindSettings.model_validate(one)
+            for name, one in sorted(content.get("missions", {}).items())
+        }
+        kinds = {name: frozen_kind(name, one) for name, one in written.items()}
+        measured = {key: measurement_hash(content["slices"][key]) for key in slices}
+        for name, kind in kinds.items():
+            slices[kind.slice_key] = mission_slice(kind, written[name])
+            measured[kind.slice_key] = mission_measurement(kind)
         classes = {
             name: ActionClassSettings.model_validate(one)
             for name, one in content["action_classes"].items()
@@ -106,11 +124,12 @@ def policy_from_canonical(text: str) -> Policy:
         hash=content_hash(text.encode()),
         slices={key: with_hours(one, groups) for key, one in slices.items()},
         action_classes=frozen_classes(classes),
-        measurement_hashes={key: measurement_hash(content["slices"][key]) for key in slices},
+        measurement_hashes=measured,
         raw=content,
         notifications=replace(told.notifications(), called=called_channels(groups)),
         groups=groups,
         inbound=tuple(one.source() for one in inbound),
+        missions=kinds,
     )
 
 
@@ -144,16 +163,18 @@ class _File:
         self._version()
         classes = self._classes()
         defaults = self._defaults()
-        slices = {
-            key: self._slice(node, defaults, classes)
-            for key, node in self._section("slices", required=True).items()
-        }
+        entries = self._section("missions")
+        nodes = self._section("slices", required=not entries)
+        slices = {key: self._slice(node, defaults, classes) for key, node in nodes.items()}
+        missions = read_missions(entries, nodes.values(), self._faults)
+        known = {**slices, **dict.fromkeys(MISSION_SLICE + name for name in missions)}
         return canonical_content(
             {key: one for key, one in slices.items() if one is not None},
             {name: one for name, one in classes.items() if one is not None},
-            told := self._notifications(slices),
-            self._inbound(slices),
-            read_groups(self._section("groups"), slices, told, self._faults),
+            told := self._notifications(known),
+            self._inbound(known),
+            read_groups(self._section("groups"), known, told, self._faults),
+            {name: one for name, one in missions.items() if one is not None},
         )
 
     def _version(self) -> None:
