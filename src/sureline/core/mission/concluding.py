@@ -70,10 +70,10 @@ def conclude(
         return Conclusion(verdict=Verdict.ASK, cause=Cause.UNSURE)
     if evaluation.achieved:
         return _achieved(kind, evaluation, checked=checked, switched=switched)
-    if overdue or now >= mission.deadline_at:
-        return Conclusion(verdict=Verdict.FAIL, cause=Cause.DEADLINE)
     if mission.invocations >= mission.max_invocations:
         return Conclusion(verdict=Verdict.FAIL, cause=Cause.CEILING)
+    if overdue or now >= mission.deadline_at:
+        return Conclusion(verdict=Verdict.FAIL, cause=Cause.DEADLINE)
     return Conclusion(verdict=Verdict.GO_ON, cause=Cause.STARTED)
 
 
