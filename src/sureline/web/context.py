@@ -15,6 +15,7 @@ from sureline.web.kept_report import KeptReport
 from sureline.web.live_queue import LiveQueue
 from sureline.web.load import Seats
 from sureline.web.metrics import Metrics
+from sureline.web.mission_counts import MissionCounts
 from sureline.web.rate_limit import RateLimit
 from sureline.web.settings import ServerSettings
 from sureline.web.view_counts import ViewCounts
@@ -46,6 +47,7 @@ class ServerContext:
     kept_report: KeptReport
     live: LiveQueue
     view_counts: ViewCounts
+    mission_counts: MissionCounts
     metrics: Metrics
     closing: asyncio.Event
     under_way: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -86,6 +88,11 @@ class ServerContext:
                 most_of_one=settings.streams_of_one,
             ),
             view_counts=ViewCounts(services.clock),
+            mission_counts=MissionCounts(
+                lambda: services.store.missions.counts(services.workspace),
+                services.clock,
+                every=settings.count_seconds,
+            ),
             metrics=Metrics(),
             closing=asyncio.Event(),
         )

@@ -60,7 +60,7 @@ async def show(visit: Visit) -> Reply:
     review = await services.store.reviews.get(services.workspace, stored.id)
     named = (services.workspace, stored.id)
     judges = key.role is Role.REVIEWER
-    if judges and _waits_for_audit(body, outcomes):
+    if judges and waits_for_audit(body, outcomes):
         return visit.html("decision_blind.html.j2", stored=stored)
     answer = None if stored.answer is None else json.loads(stored.answer)
     return visit.html(
@@ -88,7 +88,7 @@ def _is_unvouched(body: Mapping[str, Any]) -> bool:
     return CLAIMED_SOURCE in said.get("codes", ())
 
 
-def _waits_for_audit(body: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:
+def waits_for_audit(body: Mapping[str, Any], outcomes: Sequence[Outcome]) -> bool:
     """Tell whether a person is yet to judge it without the gate's view."""
     return body.get("audit") is True and not any(
         one.source is OutcomeSource.AUDIT for one in outcomes

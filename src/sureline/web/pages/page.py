@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlsplit
 from starlette.types import Receive, Scope, Send
 
 from sureline.application.ports.keys import ApiKey, Role
+from sureline.core.values.mission import MissionState
 from sureline.errors import Forbidden, InvalidInput, NotFound, StoreError, SurelineError
 from sureline.web.context import ServerContext
 from sureline.web.faults import MethodNotAllowed
@@ -36,7 +37,8 @@ class Visit:
     `person` is who the company's sign-in says is there, None where there is no such sign-in.
     `client` is the address that it came from, which behind a proxy is the proxy's; `is_secure`
     says that the browser speaks TLS, with us or with a proxy. `address` is where the page that is
-    shown is to be found, if not at the address of the request.
+    shown is to be found, if not at the address of the request. `missions_waiting` is how many wait
+    for a person, for the badge.
     """
 
     context: ServerContext
@@ -52,6 +54,7 @@ class Visit:
     is_secure: bool = False
     is_head: bool = False
     address: str = ""
+    missions_waiting: int = 0
 
     @property
     def signed_in(self) -> Session:
@@ -85,6 +88,7 @@ class Visit:
             "fragment": self.is_fragment,
             "within": self.view.query,
             "at": self.address,
+            "missions_waiting": self.missions_waiting,
         }
         body = render(template, {**shared, **values}).encode("utf-8", "replace")
         return Reply(body=body, status=status, media_type=HTML, headers=GUARDED)
@@ -158,6 +162,7 @@ class PageEndpoint:
             client=_peer(scope),
             is_secure=is_secure,
             is_head=scope["method"] == "HEAD",
+            missions_waiting=0 if session is None else await self._waiting(session.key),
         )
 
     async def _who(
@@ -169,6 +174,10 @@ class PageEndpoint:
             return None, await self._sessions.read(cookie, now)
         person = self._company.person(_peer(scope), scope["headers"], now)
         return person, await self._sessions.of(person, cookie, now)
+
+    async def _waiting(self, key: ApiKey) -> int:
+        counts = await self._context.mission_counts.seen(key)
+        return counts[MissionState.SUSPENDED]
 
     async def _answer(self, page: Page, visit: Visit) -> Reply:
         try:
