@@ -149,6 +149,15 @@ class Refused(SurelineError):
     status = 409
 
 
+class MissionRefused(Refused):
+    """The mission does not go on."""
+
+    def __init__(self, message: str, *, code: str, mission: object) -> None:
+        super().__init__(message)
+        self.code = code
+        self.mission = mission
+
+
 class NotAllDecided(SurelineError):
     """Some proposals of a batch could not be decided.
 

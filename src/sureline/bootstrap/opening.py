@@ -24,6 +24,7 @@ from sureline.application.review.seen import Seen
 from sureline.application.wait import Waiter
 from sureline.bootstrap.canaries import open_canaries
 from sureline.bootstrap.histories import open_history
+from sureline.bootstrap.missions import missions_of
 from sureline.bootstrap.opinions import judge_of, model_client_of, opinion_sources
 from sureline.bootstrap.plugins import Plugins
 from sureline.bootstrap.services import Services
@@ -81,6 +82,9 @@ def open_services(
         ),
         desk=desk,
         waiter=Waiter(seen=seen, desk=desk, clock=plugins.clock),
+        missions=missions_of(
+            store, currents, policies, plugins, client=client, workspace=workspace
+        ),
         workspace=workspace,
         plugins=plugins,
     )

@@ -11,6 +11,7 @@ from sureline.adapters.ids import new_id
 from sureline.application.jobs import JobSettings
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.embedder import Embedder, EmbeddingModel
+from sureline.application.ports.missions import MissionJudgePort
 from sureline.application.ports.models import ModelClient, ModelLimits
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.switches import HardSwitch
@@ -20,7 +21,7 @@ from sureline.config import EnvironmentSwitch, model_limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugins:
-    """What a program brings along: signal sources, a judge, models by name, an embedder.
+    """What a program brings along: signal sources, judges, models by name, an embedder.
 
     `models` maps the names that a policy's `output.model` uses to pydantic model classes.
     `model_client` asks language models in place of the providers' own clients; `limits` say how.
@@ -30,6 +31,7 @@ class Plugins:
 
     signals: Sequence[SignalSource] = ()
     judge: Judge | None = None
+    mission_judge: MissionJudgePort | None = None
     models: Mapping[str, Any] = field(default_factory=dict)
     model_client: ModelClient | None = None
     limits: ModelLimits = field(default_factory=model_limits)

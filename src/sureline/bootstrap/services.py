@@ -20,6 +20,7 @@ from sureline.application.decide import Decider
 from sureline.application.jobs import scheduled_jobs
 from sureline.application.label import Labeller
 from sureline.application.logbook import Logbook
+from sureline.application.mission.missions import Missions
 from sureline.application.model_words import model_notes
 from sureline.application.models_seen import models_seen
 from sureline.application.opinion_health import HealthReader
@@ -73,6 +74,7 @@ class Services:
     recalibrator: Recalibrator
     desk: ReviewDesk
     waiter: Waiter
+    missions: Missions
     workspace: str
     plugins: Plugins
 

@@ -22,6 +22,7 @@ def sweep_of(services: Services) -> Callable[[], Coroutine[Any, Any, None]]:
         await services.attention.sweep()
         await services.recaller.resume()
         await services.inbound.forget()
+        await services.missions.tick()
 
     return sweep
 

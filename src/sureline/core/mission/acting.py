@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from sureline.core.mission.health import over_budget
 from sureline.core.mission.step import Step
@@ -37,6 +37,15 @@ class Raise:
     tokens: int | None = None
     cost: float | None = None
     calls: int | None = None
+
+
+class Act(Protocol):
+    """What a person does to a mission without saying more than a note."""
+
+    def __call__(
+        self, mission: Mission, kind: MissionKind, *, by: str, now: datetime, note: str = ""
+    ) -> Step:
+        """Return the step. Raises Conflict."""
 
 
 def suspended(
