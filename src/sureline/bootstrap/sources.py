@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from sureline.application.mission.weighing import SIGNAL
 from sureline.bootstrap.histories import check_embedder
 from sureline.bootstrap.plugins import Plugins
 from sureline.core.values.policy import Policy, SlicePolicy
@@ -18,10 +19,11 @@ def check_sources(policy: Policy, plugins: Plugins) -> None:
     Raises PolicyError naming the slice, the signal and what would measure it, and MissingExtra
     where it names models or embedders and what they need is not installed.
     """
+    _check_judges(policy, plugins)
     plugged = {source.name for source in plugins.signals}
     for key, slice_policy in policy.slices.items():
         asked = _asked_signals(slice_policy)
-        measured = BUILT_IN_SIGNALS | plugged | asked
+        measured = BUILT_IN_SIGNALS | plugged | asked | _evaluated(slice_policy)
         for name, weight in slice_policy.weights.items():
             if weight > 0 and name not in measured:
                 raise PolicyError(
@@ -34,6 +36,23 @@ def check_sources(policy: Policy, plugins: Plugins) -> None:
         if model is not None and model not in plugins.models:
             raise PolicyError(
                 f"slice {key}: output.model names {model!r}, but no such model was registered"
+            )
+
+
+def _evaluated(policy: SlicePolicy) -> set[str]:
+    """Return the signal that a mission's evaluation is."""
+    return {SIGNAL} if policy.is_mission else set()
+
+
+def _check_judges(policy: Policy, plugins: Plugins) -> None:
+    """Raise MissingExtra where a kind of mission has a judge and nothing can ask it."""
+    if plugins.mission_judge or plugins.model_client or find_spec("pydantic_ai"):
+        return
+    for name, kind in policy.missions.items():
+        if kind.judge is not None:
+            raise MissingExtra(
+                f"missions.{name}: the judge asks a model, which needs the extra `models`; "
+                "install sureline[models]"
             )
 
 
