@@ -145,6 +145,7 @@ def changed(
         after,
         revision=mission.revision + 1,
         last=None,
+        evaluated=0,
         faults=0,
         evaluating=None,
         owed=mission.owed or mission.evidence != Evidence() or mission.invocations > 0,

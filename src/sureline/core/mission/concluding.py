@@ -111,20 +111,23 @@ def concluded(
 ) -> Step:
     """Return the mission after the evaluation of this id (see `decision_id_of`).
 
-    One of an earlier revision, and one that arrives after the mission was suspended or is over,
-    changes nothing and is in the timeline: a person, or time, has spoken first. What is owed stays
-    so, and is found out anew. `threshold`, the one in force, is written down with the rest.
+    One of an earlier revision, one that arrives after the mission was suspended or is over, and one
+    of what another worker has judged by now changes nothing and is in the timeline: somebody has
+    spoken first. What is owed stays so, and is found out anew. `threshold`, the one in force, is
+    written down with the rest.
     """
     revision, invocation = _evaluated(mission, decision_id)
-    facts = _facts(evaluation) | {"decision_id": decision_id}
+    facts = _facts(evaluation)
     if threshold is not None and evaluation.source is EvaluationSource.JUDGE:
         facts["threshold"] = threshold
     event = EventKind.EVALUATED if evaluation.fault is None else EventKind.EVALUATION_FAILED
-    if revision != mission.revision or mission.state not in {CREATED, ACTIVE}:
-        # Of an earlier revision another evaluation may be under way by now: its lease stays.
-        left = replace(mission, evaluating=None) if revision == mission.revision else mission
+    judged = 0 < invocation <= mission.evaluated
+    if revision != mission.revision or judged or mission.state not in {CREATED, ACTIVE}:
         late = {**facts, "of_revision": revision, "of_invocation": invocation, "counts": False}
+        # Another evaluation may be under way by now, of the new objective: its lease stays.
+        left = mission if revision != mission.revision else replace(mission, evaluating=None)
         return stepped(mission, left, event, now=now, facts=late)
+    facts["decision_id"] = decision_id
     after = _remembered(mission, kind, evaluation, decision_id, now)
     step = stepped(mission, after, event, now=now, facts=facts)
     return _moved(step, kind, conclusion, facts, now)

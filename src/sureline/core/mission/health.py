@@ -12,8 +12,8 @@ from sureline.core.values.mission import Cause, Mission, Spent, Tally
 from sureline.core.values.mission_evidence import Evidence, ToolCall
 from sureline.core.values.mission_kind import Budget, HealthLimits, MissionKind
 
-MOST_CALLS = 200
-"""So many of the latest calls are remembered."""
+KEPT = 200
+"""So many of the latest calls are remembered at least; more where a limit needs them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Trip:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def counted(tally: Tally, evidence: Evidence) -> Tally:
+def counted(tally: Tally, evidence: Evidence, limits: HealthLimits) -> Tally:
     """Return the tally with an invocation's calls; an answer that was not said is not empty.
 
     An answer is empty if it is nothing but space and no tool was called.
@@ -35,7 +35,8 @@ def counted(tally: Tally, evidence: Evidence) -> Tally:
     if evidence.answer is not None or evidence.calls:
         says = bool(evidence.answer and evidence.answer.strip()) or bool(evidence.calls)
         empty = 0 if says else empty + 1
-    return Tally(calls=calls[-MOST_CALLS:], errors=errors[-MOST_CALLS:], empty=empty)
+    kept = max(KEPT, len(evidence.calls), _needed(limits))
+    return Tally(calls=calls[-kept:], errors=errors[-kept:], empty=empty)
 
 
 def added(spent: Spent, evidence: Evidence) -> Spent:
@@ -73,6 +74,12 @@ def _unwell(tally: Tally, limits: HealthLimits) -> Trip | None:
         or _empty(tally, limits)
         or _errors(tally.errors, limits)
     )
+
+
+def _needed(limits: HealthLimits) -> int:
+    """Return how many calls must be remembered for each limit to be met one day."""
+    cycles = (limits.cycle_repeats or 0) * limits.longest_cycle
+    return max(limits.repeated_calls or 0, cycles, limits.error_window)
 
 
 def _repeated(calls: Sequence[str], limits: HealthLimits) -> Trip | None:

@@ -146,7 +146,7 @@ def ended(
             fresh=mission.evaluated >= invocation - 1,
             most=kind.evidence_characters * EVIDENCE_KEPT,
         ),
-        tally=counted(mission.tally, evidence),
+        tally=counted(mission.tally, evidence, kind.health),
         spent=added(mission.spent, evidence),
     )
     after = replace(after, owed=owes(after, kind))

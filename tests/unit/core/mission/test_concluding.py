@@ -219,6 +219,7 @@ LATE = {
     "out of time": {"state": MissionState.FAILED, "cause": Cause.DEADLINE},
     "completed by a person": {"state": MissionState.COMPLETED, "cause": Cause.PERSON},
     "another objective": {"revision": 2},
+    "judged by another worker": {"evaluated": 3},
 }
 
 
@@ -286,9 +287,9 @@ def test_what_is_remembered_and_what_is_told() -> None:
 
 def test_a_verdict_ends_a_row_of_failures() -> None:
     """Two failures and a verdict, then two more: nobody is called, for no three were in a row."""
-    mission, failed = a_mission(owed=True), Evaluation(source=SURE.source, fault="timeout")
-    for found in (failed, failed, replace(SURE, achieved=False), failed, failed):
-        mission = conclusion_of(replace(mission, owed=True), found).mission
+    mission, failed = a_mission(), Evaluation(source=SURE.source, fault="timeout")
+    for number, found in enumerate((failed, failed, replace(SURE, achieved=False), failed, failed)):
+        mission = conclusion_of(replace(mission, owed=True, invocations=3 + number), found).mission
     assert (mission.state, mission.faults) == (MissionState.ACTIVE, 2)
 
 
