@@ -58,7 +58,8 @@ class Door:
 
         All digests are of the redacted form: one of the original could be guessed from. The policy
         is known only after the store was asked, so after a change of it that is done again.
-        Raises UnknownSlice and PolicyError, but not where the decision is stored already.
+        Raises UnknownSlice and PolicyError, but not where the decision is stored already; and
+        UnknownSlice always for the slice of a kind of mission.
         """
         used = self.rules.get(proposal.slice_key, _NONE)
         while True:
@@ -66,6 +67,8 @@ class Door:
             identity = identify(shown.proposal, self.secret)
             prior = await read_prior(proposal, identity)
             current = await _current(currents, self.secret, proposal, identity, prior)
+            if current is not None and current.policy.is_mission:
+                raise _for_missions(proposal.slice_key)
             now = used if current is None else _rules_of(current.policy)
             if now == used:
                 return Entered(
@@ -114,6 +117,14 @@ async def _current(
         if prior.existing is None:
             raise
         return None
+
+
+def _for_missions(slice_key: str) -> UnknownSlice:
+    return UnknownSlice(
+        f"{slice_key!r} is a kind of mission: its decisions are evaluations that sureline makes "
+        "itself, and no proposal is taken in; create a mission of that kind instead",
+        field="slice_key",
+    )
 
 
 def _rules_of(policy: SlicePolicy) -> Rules:

@@ -42,6 +42,8 @@ def provider_warnings(policy: Policy, plugins: Plugins | None = None) -> tuple[s
 def _asked(policy: SlicePolicy, plugins: Plugins) -> Iterator[tuple[str, str]]:
     """Yield the models that would be asked through the library, with the keys that name them."""
     if plugins.model_client is None:
+        if plugins.mission_judge is None:
+            yield from (("judge.model", model) for model in policy.asked_models)
         plugged = {source.name for source in plugins.signals}
         if policy.judge is not None and plugins.judge is None:
             yield "judge.model", policy.judge.model

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from sureline.application.mission.weighing import SIGNAL
 from sureline.bootstrap.histories import check_embedder
 from sureline.bootstrap.plugins import Plugins
+from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.core.values.policy import Policy, SlicePolicy
 from sureline.errors import MissingExtra, PolicyError
 
@@ -22,6 +23,9 @@ def check_sources(policy: Policy, plugins: Plugins) -> None:
     _check_judges(policy, plugins)
     plugged = {source.name for source in plugins.signals}
     for key, slice_policy in policy.slices.items():
+        if slice_policy.is_mission:
+            _check_mission_judge(key, slice_policy, plugins)
+            continue
         asked = _asked_signals(slice_policy)
         measured = BUILT_IN_SIGNALS | plugged | asked | _evaluated(slice_policy)
         for name, weight in slice_policy.weights.items():
@@ -54,6 +58,17 @@ def _check_judges(policy: Policy, plugins: Plugins) -> None:
                 f"missions.{name}: the judge asks a model, which needs the extra `models`; "
                 "install sureline[models]"
             )
+
+
+def _check_mission_judge(key: str, policy: SlicePolicy, plugins: Plugins) -> None:
+    """Refuse a kind of mission whose judge cannot be asked: each would end with a person."""
+    plugged = plugins.mission_judge is not None or plugins.model_client is not None
+    if policy.asked_models and not plugged and find_spec("pydantic_ai") is None:
+        kind = key.removeprefix(MISSION_SLICE)
+        raise MissingExtra(
+            f"missions.{kind}: judge asks a model, which needs the extra `models`; "
+            "install sureline[models]"
+        )
 
 
 def _asked_signals(policy: SlicePolicy) -> set[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from sureline.adapters.policies.mission_settings import (
     MissionJudgeSettings,
@@ -11,11 +13,13 @@ from sureline.adapters.policies.mission_settings import (
 )
 from sureline.core.canonical import canonical_json
 from sureline.core.mission.judge_prompt import mission_prompt_hash
+from sureline.core.values.attention_shares import AttentionShares
 from sureline.core.values.mission_kind import (
     Budget,
     HealthLimits,
     MissionJudge,
     MissionKind,
+    MissionKinds,
 )
 from sureline.core.values.policy import Mode, SlicePolicy
 from sureline.core.values.proposal import Generator
@@ -34,6 +38,32 @@ SAME_IN_SLICE = (
 
 MISSION_WEIGHTS: Mapping[str, float] = {"mission": 1.0}
 """An evaluation is one signal: what the judge, or the success check, says."""
+
+
+UNPLANTED = AttentionShares(honeypots=0.0)
+"""Nothing is planted among evaluations: an error put into one would be no plausible one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenMissions:
+    """The kinds of missions of a policy, their slices, and what those measure."""
+
+    kinds: MissionKinds
+    slices: Mapping[str, SlicePolicy]
+    measurement_hashes: Mapping[str, str]
+
+
+def frozen_missions(content: Mapping[str, Any]) -> FrozenMissions:
+    """Return what the canonical content of `missions` says. Raises ValidationError."""
+    settings = {
+        name: MissionKindSettings.model_validate(one) for name, one in sorted(content.items())
+    }
+    kinds = {name: frozen_kind(name, one) for name, one in settings.items()}
+    return FrozenMissions(
+        kinds=kinds,
+        slices={one.slice_key: mission_slice(one, settings[name]) for name, one in kinds.items()},
+        measurement_hashes={one.slice_key: mission_measurement(one) for one in kinds.values()},
+    )
 
 
 def frozen_kind(name: str, settings: MissionKindSettings) -> MissionKind:
@@ -60,7 +90,9 @@ def mission_slice(kind: MissionKind, settings: MissionKindSettings) -> SlicePoli
         weights=MISSION_WEIGHTS,
         generator=None if model is None else Generator(model=model, family=kind.agent_family),
         retention=settings.retention.retention(),
+        attention=UNPLANTED,
         is_mission=True,
+        asked_models=() if kind.judge is None else (kind.judge.model,),
         **{key: getattr(settings, key) for key in SAME_IN_SLICE},
     )
 

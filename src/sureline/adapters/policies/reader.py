@@ -25,13 +25,8 @@ from sureline.adapters.policies.freeze import frozen_classes, frozen_slice
 from sureline.adapters.policies.group_settings import GroupSettings
 from sureline.adapters.policies.grouping import frozen_groups, read_groups, with_hours
 from sureline.adapters.policies.inbound_settings import InboundSettings, inbound_fault
-from sureline.adapters.policies.mission_freeze import (
-    frozen_kind,
-    mission_measurement,
-    mission_slice,
-)
+from sureline.adapters.policies.mission_freeze import frozen_missions
 from sureline.adapters.policies.mission_reading import read_missions
-from sureline.adapters.policies.mission_settings import MissionKindSettings
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.references import References
 from sureline.adapters.policies.setting import is_name
@@ -98,15 +93,9 @@ def policy_from_canonical(text: str) -> Policy:
             key: frozen_slice(key, SliceSettings.model_validate(one))
             for key, one in sorted(content["slices"].items())
         }
-        written = {
-            name: MissionKindSettings.model_validate(one)
-            for name, one in sorted(content.get("missions", {}).items())
-        }
-        kinds = {name: frozen_kind(name, one) for name, one in written.items()}
+        missions = frozen_missions(content.get("missions", {}))
         measured = {key: measurement_hash(content["slices"][key]) for key in slices}
-        for name, kind in kinds.items():
-            slices[kind.slice_key] = mission_slice(kind, written[name])
-            measured[kind.slice_key] = mission_measurement(kind)
+        slices |= missions.slices
         classes = {
             name: ActionClassSettings.model_validate(one)
             for name, one in content["action_classes"].items()
@@ -124,12 +113,12 @@ def policy_from_canonical(text: str) -> Policy:
         hash=content_hash(text.encode()),
         slices={key: with_hours(one, groups) for key, one in slices.items()},
         action_classes=frozen_classes(classes),
-        measurement_hashes=measured,
+        measurement_hashes={**measured, **missions.measurement_hashes},
         raw=content,
         notifications=replace(told.notifications(), called=called_channels(groups)),
         groups=groups,
         inbound=tuple(one.source() for one in inbound),
-        missions=kinds,
+        missions=missions.kinds,
     )
 
 

@@ -99,7 +99,9 @@ def second_models(policy: SlicePolicy) -> tuple[str, ...]:
 
     An embedder of a provider counts where its vectors bear on a score.
     """
-    names = set(policy.judge.models) if policy.judge is not None else set()
+    names = set(policy.asked_models)
+    if policy.judge is not None:
+        names.update(policy.judge.models)
     if policy.self_evaluation is not None:
         names.add(policy.self_evaluation.model)
     if policy.consistency is not None and policy.consistency.ask and policy.generator is not None:

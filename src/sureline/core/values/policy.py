@@ -198,6 +198,8 @@ class SlicePolicy:
     redact: RedactionPolicy = field(default_factory=RedactionPolicy)
     is_mission: bool = False
     """Its decisions are a mission's evaluations: no proposal is taken in (M3)."""
+    asked_models: tuple[str, ...] = ()
+    """Further models that its signals come from, by name: a mission's judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
