@@ -52,6 +52,10 @@ COMMANDS = {
         "See and close what was released and turned out wrong.",
     ),
     "recall": Entry("sureline.cli.recall:recall", "List and call back what acted alone."),
+    "mission": Entry(
+        "sureline.cli.mission:mission_app",
+        "See agents at work on an objective, answer for them, and run one.",
+    ),
     "recalibrate": Entry(
         "sureline.cli.recalibrate:recalibrate", "Compute certificates from labels."
     ),

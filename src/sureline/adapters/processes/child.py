@@ -105,7 +105,8 @@ class Child:
 
     async def stop(self) -> Ran:
         """Ask the whole group to end, after the grace period make it, and say how it ended."""
-        await ended(self.pid, self._grace)
+        if not self._ending.done():  # afterwards the number may be another's
+            await ended(self.pid, self._grace)
         return await self.wait()
 
     async def _end(self) -> Ran:

@@ -1,0 +1,185 @@
+"""Wire a supervised mission: its file, its trigger, and the programs that it runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sureline.adapters.policies.mission_file import MissionFile, read_mission_file, seconds_of
+from sureline.adapters.processes.child import Children, Sink
+from sureline.adapters.processes.cron_times import cron_times
+from sureline.adapters.processes.exchange import FileExchange
+from sureline.adapters.processes.file_triggers import FileTrigger, QueueTrigger
+from sureline.adapters.steady_time import seconds_since_boot
+from sureline.application.mission.in_json import event_json
+from sureline.application.mission.invoke import Invoker
+from sureline.application.mission.new_mission import NewMission
+from sureline.application.mission.standing import Standing
+from sureline.application.mission.supervise import Supervisor
+from sureline.application.mission.supervised import Plan
+from sureline.application.mission.told_timeline import ToldTimeline
+from sureline.application.mission.triggers import Cron, Interval
+from sureline.application.ports.processes import Trigger
+from sureline.bootstrap.services import Services
+from sureline.core.values.mission import EventKind, Mission, MissionEvent
+from sureline.errors import InvalidInput, NotFound
+
+__all__ = ["Supervision", "prepared", "read_mission_file", "supervising"]
+
+_INVOKED = frozenset({EventKind.INVOCATION_BEGUN, EventKind.TRIGGER_SKIPPED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supervision:
+    """What a mission's file is driven with.
+
+    `tell` takes what happens, one mapping each; `sink` takes what programs write; `stopping` is set
+    when it is to end.
+    """
+
+    file: MissionFile
+    command: Sequence[str]
+    tell: Callable[[Mapping[str, Any]], None]
+    sink: Sink
+    stopping: asyncio.Event
+
+
+async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tuple[str, ...]]:
+    """Bring a file's policy and mission before the store; also return what to tell a person.
+
+    A mission that is there already is gone on with as it stands: who changed its objective since
+    is not overruled by a file. Raises PolicyError, InvalidInput naming the file, Conflict.
+    """
+    wanted = file.settings
+    if wanted.policy is not None:
+        await services.prepare(file.beside(wanted.policy))
+    policy = await services.policies.latest()
+    if wanted.kind not in policy.missions:
+        known = ", ".join(sorted(policy.missions)) or "none"
+        words = f"the policy has no kind of mission {wanted.kind!r} (it has: {known})"
+        raise InvalidInput(f"{file.path}: kind: {words}")
+    try:
+        found = await services.missions.mission(wanted.id)
+    except NotFound:
+        return await services.missions.create(_new(file)), ()
+    return found, tuple(_differences(found, file))
+
+
+@contextmanager
+def supervising(
+    services: Services,
+    supervision: Supervision,
+    mission: Mission,
+    events: Sequence[MissionEvent],
+    lease: float,
+) -> Iterator[Supervisor]:
+    """Yield what drives a mission; nothing that it started is left afterwards.
+
+    `events` are those that are there already, which are not told. Raises InvalidInput naming the
+    file for a trigger that cannot be, MissingExtra for cron without its extra.
+    """
+    wanted, clock = supervision.file.settings, services.clock
+    trigger = _trigger(supervision.file, mission, events)
+    timeline = ToldTimeline(lambda event: supervision.tell(_line(event)))
+    timeline.begin(mission, events)
+    exchange = FileExchange()
+    children = Children(grace=wanted.grace_seconds, sink=supervision.sink)
+
+    def tell(event: Mapping[str, Any]) -> None:
+        supervision.tell({**event, "at": clock.now().isoformat()})
+
+    standing = Standing(
+        mission=mission,
+        missions=services.missions,
+        timeline=timeline,
+        tell=tell,
+        elapsed=seconds_since_boot,
+        stopping=supervision.stopping,
+    )
+    invoker = Invoker(
+        plan=Plan(
+            mission_id=mission.id,
+            command=supervision.command,
+            timeout=seconds_of(wanted.timeout),
+            lease=lease,
+            check=None if wanted.check is None else wanted.check.command,
+        ),
+        standing=standing,
+        processes=children,
+        exchange=exchange,
+        trigger=trigger,
+        clock=clock,
+        owner=services.plugins.new_id(),
+    )
+    try:
+        yield Supervisor(invoker=invoker, standing=standing)
+    finally:
+        children.close()
+        exchange.close()
+
+
+def _line(event: MissionEvent) -> dict[str, Any]:
+    """Return a row of the timeline as it is told: what happened comes first, as everywhere here."""
+    told = event_json(event)
+    return {"event": told.pop("kind"), **told}
+
+
+def _new(file: MissionFile) -> NewMission:
+    wanted = file.settings
+    return NewMission(
+        id=wanted.id,
+        kind=wanted.kind,
+        objective=wanted.objective,
+        criteria=tuple(wanted.criteria),
+        hours=wanted.limits.hours,
+        max_invocations=wanted.limits.max_invocations,
+    )
+
+
+def _differences(found: Mission, file: MissionFile) -> Iterator[str]:
+    wanted = file.settings
+    if found.kind != wanted.kind:
+        raise InvalidInput(
+            f"{file.path}: the mission {found.id!r} is of the kind {found.kind!r}, not "
+            f"{wanted.kind!r}; give another id to start a new one"
+        )
+    if (found.objective, found.criteria) != (wanted.objective, tuple(wanted.criteria)):
+        yield (
+            f"the mission {found.id} has another objective or other criteria than {file.path}; "
+            f"those of the mission hold (to change them: sureline mission change {found.id})"
+        )
+
+
+def _trigger(file: MissionFile, mission: Mission, events: Sequence[MissionEvent]) -> Trigger:
+    given = file.settings.trigger
+    if given.every is not None:
+        return Interval(seconds_of(given.every))
+    if given.file is not None:
+        return FileTrigger(file.beside(given.file))
+    if given.queue is not None:
+        return QueueTrigger(directory=_directory(file, given.queue), mission=mission.id)
+    assert given.cron is not None
+    assert given.timezone is not None
+    try:
+        times = cron_times(given.cron, ZoneInfo(given.timezone))
+    except InvalidInput as error:
+        raise InvalidInput(f"{file.path}: trigger.cron: {error.message}") from None
+    return Cron(name=f"cron {given.cron}", times=times, since=_since(mission, events))
+
+
+def _since(mission: Mission, events: Sequence[MissionEvent]) -> datetime:
+    """Return from when on times count: what was missed while nobody supervised is made up once."""
+    return max((one.at for one in events if one.kind in _INVOKED), default=mission.created_at)
+
+
+def _directory(file: MissionFile, given: str) -> Path:
+    found = file.beside(given)
+    if not found.is_dir():
+        raise InvalidInput(f"{file.path}: trigger.queue: {str(found)!r} is no directory")
+    return found
