@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from sureline.core.values.decision import Reason as Reason
     from sureline.core.values.decision import Route as Route
     from sureline.core.values.finding import Finding as Finding
+    from sureline.core.values.mission import Mission as Mission
+    from sureline.core.values.mission import MissionState as MissionState
+    from sureline.core.values.mission_evidence import Evidence as Evidence
+    from sureline.core.values.mission_evidence import ToolCall as ToolCall
+    from sureline.core.values.mission_evidence import Turn as Turn
     from sureline.core.values.outcome import Action as Action
     from sureline.core.values.outcome import Outcome as Outcome
     from sureline.core.values.outcome import OutcomeSource as OutcomeSource
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from sureline.core.values.verdict import Verdict as Verdict
     from sureline.errors import Conflict as Conflict
     from sureline.errors import InvalidInput as InvalidInput
+    from sureline.errors import MissionRefused as MissionRefused
     from sureline.errors import NotFound as NotFound
     from sureline.errors import PolicyError as PolicyError
     from sureline.errors import Refused as Refused
@@ -39,8 +45,16 @@ if TYPE_CHECKING:
     from sureline.errors import SurelineError as SurelineError
     from sureline.errors import UnknownSlice as UnknownSlice
     from sureline.gate import Gate as Gate
+    from sureline.mission_tracker import MissionTracker as MissionTracker
 
 _HOMES = {
+    "Turn": "sureline.core.values.mission_evidence",
+    "ToolCall": "sureline.core.values.mission_evidence",
+    "MissionTracker": "sureline.mission_tracker",
+    "MissionState": "sureline.core.values.mission",
+    "MissionRefused": "sureline.errors",
+    "Mission": "sureline.core.values.mission",
+    "Evidence": "sureline.core.values.mission_evidence",
     "Action": "sureline.core.values.outcome",
     "Conflict": "sureline.errors",
     "Decision": "sureline.core.values.decision",
@@ -74,9 +88,14 @@ __all__ = [
     "Action",
     "Conflict",
     "Decision",
+    "Evidence",
     "Finding",
     "Gate",
     "InvalidInput",
+    "Mission",
+    "MissionRefused",
+    "MissionState",
+    "MissionTracker",
     "Mode",
     "NotFound",
     "Outcome",
@@ -95,6 +114,8 @@ __all__ = [
     "Stakes",
     "StoreError",
     "SurelineError",
+    "ToolCall",
+    "Turn",
     "UnknownSlice",
     "Verdict",
     "tracer_on",

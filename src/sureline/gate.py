@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.label import GivenAnswer, choice, paths
+from sureline.application.mission.bus import Listener
+from sureline.application.mission.check import SuccessCheck
+from sureline.application.mission.new_mission import MissionFields, NewMission
 from sureline.application.review.reviewed import Reviewed
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.gate.acting import acting
@@ -18,6 +21,7 @@ from sureline.core.values.outcome import Action, Outcome, OutcomeSource
 from sureline.errors import NotAllDecided, SurelineError
 from sureline.guarded_call import guarded_by
 from sureline.loop_thread import LoopThread
+from sureline.mission_tracker import MissionTracker
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -175,6 +179,29 @@ class Gate:
         decision to review.
         """
         return guarded_by(self, slice_key=slice_key, action_class=action_class, wait=wait)
+
+    def mission(
+        self,
+        kind: str,
+        *,
+        success_check: SuccessCheck | None = None,
+        listener: Listener | None = None,
+        **asked: Unpack[MissionFields],
+    ) -> MissionTracker:
+        """Return a mission of a kind that the policy has; enter it to make or to find it.
+
+        `objective` is required; `criteria`, `id` (to go on with it after a restart), `subject`,
+        `hours` and `max_invocations` (tighter than the kind's) may be given. `success_check` says,
+        sync or async, whether it is achieved: True, False, or None to leave that to the judge.
+        `listener` is called with each event of any mission while this one is entered.
+        """
+        return MissionTracker(
+            self.services.missions,
+            NewMission(kind=kind, **asked),
+            loop=self,
+            success_check=success_check,
+            listener=listener,
+        )
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Drive one of the async methods to its end from code without an event loop."""

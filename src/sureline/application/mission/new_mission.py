@@ -6,6 +6,9 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Required
+
+from typing_extensions import TypedDict
 
 from sureline.core.mission.step import Step
 from sureline.core.mission.transitions import event_of
@@ -35,6 +38,17 @@ class NewMission:
     subject: str | None = None
     hours: float | None = None
     max_invocations: int | None = None
+
+
+class MissionFields(TypedDict, total=False):
+    """The fields of a new mission, as a program gives them."""
+
+    objective: Required[str]
+    criteria: tuple[str, ...]
+    id: str | None
+    subject: str | None
+    hours: float | None
+    max_invocations: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
