@@ -10,6 +10,7 @@ from pydantic_core import PydanticUndefined
 from sureline.adapters.policies.action_settings import ActionClassSettings
 from sureline.adapters.policies.group_settings import GroupSettings
 from sureline.adapters.policies.inbound_settings import InboundSettings
+from sureline.adapters.policies.mission_settings import MissionKindSettings
 from sureline.adapters.policies.model_settings import DeductionsFile
 from sureline.adapters.policies.notification_settings import NotificationSettings
 from sureline.adapters.policies.setting import Settings, expected_of, settings_in
@@ -22,6 +23,7 @@ SECTIONS: dict[str, type[Settings]] = {
     "notifications": NotificationSettings,
     "inbound[]": InboundSettings,
     "groups.NAME": GroupSettings,
+    "missions.NAME": MissionKindSettings,
     "deductions file": DeductionsFile,
 }
 

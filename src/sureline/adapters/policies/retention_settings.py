@@ -17,7 +17,8 @@ class RetentionSettings(Settings):
         None,
         expected="a whole number from 1 to 36500",
         meaning="Payloads, vectors and comments are erased so many days after the decision, "
-        "unless something still needs them; figures stay. By default they are kept for ever.",
+        "unless something still needs them, and a mission's words so many days after it ended; "
+        "figures stay. By default they are kept for ever.",
     )
     keep_golden: bool = setting(
         True,
