@@ -18,7 +18,6 @@ from sureline.application.identify import subject_key
 from sureline.application.ports.missions import Change, MissionFilter
 from sureline.application.retention import Keeper
 from sureline.bootstrap.backup import back_up, drill, mark_restored
-from sureline.core.mission.step import Step
 from sureline.core.values.mission import Cause, EventKind, Mission, MissionState
 from sureline.core.values.mission_evidence import Evidence, Turn
 from sureline.core.values.policy import Policy
@@ -68,7 +67,9 @@ async def fill(store: Store) -> None:
     for name in ("m1.1.5", "m1.2.5"):
         made = evaluation(name, answer=b'{"output": {"reasoning": "Acme is open"}}')
         await store.missions.change(
-            HERE, "m1", lambda one, made=made: Change(step=Step(mission=one), evaluation=made)
+            HERE,
+            "m1",
+            lambda one, made=made: Change(step=step(one, EventKind.EVALUATED), evaluation=made),
         )
     await store.ledger.record_outcome(outcome("o1", "m1.2.5", comment="Acme again"))
 
@@ -211,13 +212,21 @@ async def test_the_latest_evaluation_of_an_open_mission_is_held(store: Store) ->
 
 
 async def test_a_namesake_s_evaluations_stay(store: Store) -> None:
-    """Only ids of exactly this mission, a revision and an invocation, in a slice of missions."""
+    """Evaluations are those that the mission's timeline names, whatever ids look like."""
     await fill(store)
-    others = ["m1.1.1.1", "m1.x.5", "m10.1.1", "m1-1.1"]
+    failed = evaluation("m1.2.6.9", route="human_required")
+    await store.missions.change(
+        HERE,
+        "m1",
+        lambda one: Change(step=step(one, EventKind.EVALUATION_FAILED), evaluation=failed),
+    )
+    others = ["m1.1.1.1", "m1.x.5", "m10.1.1", "m1.7.7"]
     await asyncio.gather(*(store.ledger.append(evaluation(one)) for one in others))
-    await store.ledger.append(evaluation("m1.7.7", slice_key="invoices"))
     await store.missions.erase(HERE, "m1", EVENT)
-    for one in (*others, "m1.7.7"):
+    gone = await store.ledger.decision(HERE, "m1.2.6.9")
+    assert gone is not None
+    assert gone.answer is None
+    for one in others:
         stored = await store.ledger.decision(HERE, one)
         assert stored is not None
         assert stored.answer is not None
@@ -288,7 +297,7 @@ async def test_the_policy_s_time_holds_for_missions(store: Store) -> None:
     missions = await store.missions.list(HERE, MissionFilter(), limit=9)
     assert {one.id for one in missions if one.erased} == {"old"}
     last = (await store.missions.events(HERE, "old"))[-1]
-    assert (last.by, last.facts) == ("policy", {"note": "kept for 30 days by policy p"})
+    assert (last.by, last.facts) == ("policy", {"reason": "kept for 30 days by policy p"})
     await assert_whole(store)
 
 

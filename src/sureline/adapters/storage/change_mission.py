@@ -75,7 +75,8 @@ class ChangeMission:
             raise NotFound(f"there is no mission {self.mission_id!r}")
         before = mission_of(found)
         change = self.make(before)
-        writing = _Writing(before, change.step, self.secret)
+        judged = None if change.evaluation is None else change.evaluation.id
+        writing = _Writing(before, change.step, self.secret, judged)
         if change.answer is not None:
             _check(transaction, change.answer, change.evaluation)
         if change.evaluation is not None:
@@ -119,11 +120,18 @@ class _Writing:
 
     __slots__ = ("_events", "_notices", "_row")
 
-    def __init__(self, before: Mission | None, step: Step, secret: bytes) -> None:
+    def __init__(
+        self, before: Mission | None, step: Step, secret: bytes, judged: str | None = None
+    ) -> None:
         _check_step(before, step)
+        if judged is not None and not step.events:
+            raise ValueError("an evaluation comes with an event")
         is_new = step.mission != before
         self._row: tuple[Any, ...] | None = row_of(step.mission, secret) if is_new else None
-        self._events: list[dict[str, FieldValue]] = [event_fields(one) for one in step.events]
+        # The first event names the evaluation; what follows from it comes after.
+        self._events: list[dict[str, FieldValue]] = [
+            event_fields(one, None if at else judged) for at, one in enumerate(step.events)
+        ]
         self._notices = step.notices
 
     def write(self, transaction: Transaction) -> None:

@@ -16,23 +16,27 @@ from sureline.adapters.storage.mission_rows import (
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import decisions
+from sureline.adapters.storage.tables import mission_events
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.chain import erasure_body
 from sureline.core.mission.erasing import forgotten
-from sureline.core.mission.transitions import NOTE
 from sureline.core.values.mission import Cause, EventKind, MissionEvent, MissionState
 from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.errors import NotFound, StoreCorrupt
 
+REASON = "reason"
+"""The fact of an erasure's event that says why; it stays in the ledger."""
 _EVALUATIONS = compiled(
-    select(decisions.c.id, decisions.c.slice_key).where(
-        decisions.c.workspace == bindparam("workspace"),
-        decisions.c.id > bindparam("first"),
-        decisions.c.id < bindparam("end"),
+    select(mission_events.c.decision_id)
+    .where(
+        mission_events.c.workspace == bindparam("workspace"),
+        mission_events.c.mission_id == bindparam("mission_id"),
+        mission_events.c.decision_id.is_not(None),
     )
+    .distinct()
+    .order_by(mission_events.c.decision_id)
 )
-"""Decisions whose ids begin like those of a mission's evaluations."""
+"""A mission's evaluations, as its timeline names them."""
 _EMPTY = compiled(
     update(missions)
     .values(words=literal_column("NULL"), subject=literal_column("NULL"))
@@ -68,13 +72,13 @@ def erased_event(
         cause=Cause.PERSON,
         invocation=0,
         by=by,
-        facts={NOTE: reason},
+        facts={REASON: reason},
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseMission:
-    """The job of erasing one mission's words; `event` says who, when, and as a fact `note` why.
+    """The job of erasing one mission's words; `event` says who, when, and as a fact `reason` why.
 
     Without `evaluations` what these quote is left to its own erasure.
     """
@@ -122,7 +126,7 @@ class EraseMission:
 
     @property
     def _reason(self) -> str:
-        reason = self.event.facts.get(NOTE)
+        reason = self.event.facts.get(REASON)
         return reason if isinstance(reason, str) and reason else ERASED
 
     def _evaluations(self, transaction: Transaction) -> int:
@@ -135,21 +139,5 @@ class EraseMission:
                 reason=self._reason,
                 at=self.event.at,
             )(transaction)
-            for one in evaluations_of(transaction, self.workspace, self.mission_id)
+            for (one,) in transaction.all(_EVALUATIONS, (self.workspace, self.mission_id))
         )
-
-
-def evaluations_of(transaction: Transaction, workspace: str, mission_id: str) -> list[str]:
-    """Return the ids of a mission's evaluations: its own, a revision and an invocation."""
-    first = f"{mission_id}."
-    found = transaction.all(_EVALUATIONS, (workspace, first, f"{mission_id}/"))
-    return [
-        name
-        for name, slice_key in found
-        if slice_key.startswith(MISSION_SLICE) and _are_numbers(name.removeprefix(first))
-    ]
-
-
-def _are_numbers(rest: str) -> bool:
-    parts = rest.split(".")
-    return len(parts) == 2 and all(part.isdecimal() for part in parts)

@@ -166,8 +166,11 @@ def readable(rows: Sequence[Any]) -> Iterator[Mission]:
             continue
 
 
-def event_fields(event: MissionEvent) -> dict[str, FieldValue]:
-    """Return an event's columns, all of which the chain covers. Raises InvalidInput."""
+def event_fields(event: MissionEvent, decision_id: str | None = None) -> dict[str, FieldValue]:
+    """Return an event's columns, all of which the chain covers. Raises InvalidInput.
+
+    `decision_id` is that of the evaluation that it tells of.
+    """
     return {
         "workspace": event.workspace,
         "mission_id": event.mission_id,
@@ -177,6 +180,7 @@ def event_fields(event: MissionEvent) -> dict[str, FieldValue]:
         "cause": event.cause.value,
         "invocation": event.invocation,
         "by": event.by,
+        "decision_id": decision_id,
         "facts": canonical_json(dict(event.facts)).decode("utf-8"),
     }
 

@@ -57,7 +57,7 @@ _EVENTS = compiled(
     .offset(literal_column("0"))
 )
 _DUE = compiled(
-    select(missions.c.id)
+    select(*COLUMNS)
     .where(missions.c.workspace == bindparam("workspace"), missions.c.timer_at <= bindparam("now"))
     .order_by(missions.c.timer_at, missions.c.id)
     .limit(bindparam("limit"))
@@ -124,14 +124,14 @@ class SqlMissions:
         return [event_of(row) for row in reversed(rows)]
 
     async def due(self, workspace: str, now: datetime, limit: int) -> Sequence[str]:
-        """Return ids of missions that time has changed, the longest overdue first."""
+        """Return ids of missions that time has changed and that can be read."""
         rows = await self._database.read(_DUE, (workspace, to_micros(now), limit))
-        return [row[0] for row in rows]
+        return [one.id for one in readable(rows)]
 
     async def erase(self, workspace: str, mission_id: str, event: MissionEvent) -> bool:
         """Erase a mission's words and its evaluations' payloads; one that is not over fails.
 
-        The event is written with the state that the mission has then; its fact `note` goes into
+        The event is written with the state that the mission has then; its fact `reason` goes into
         the records of the erased payloads. Raises NotFound.
         """
         return await self._database.write(

@@ -216,9 +216,10 @@ mission_events = Table(
     text_column("cause"),
     whole_column("invocation"),
     text_column("by", null=True),
+    text_column("decision_id", null=True),
     text_column("facts"),
 )
-"""What happened to missions: codes, figures and names."""
+"""What happened to missions: codes, figures and names. `decision_id` is an evaluation's."""
 
 Index(
     "ix_mission_events_mission",

@@ -50,7 +50,8 @@ class MissionStore(Protocol):
         `make` is pure and may run again if the transaction must; nobody changes the mission
         between its reading and its writing. An evaluation whose id is stored already, and an
         outcome that is, are not written again. Where state or cause differ after a step, its last
-        event must say the new ones: a verification goes by that. Nothing brings words of an erased
+        event must say the new ones: a verification goes by that. An evaluation needs an event; the
+        first one names it, which is how an erasure finds it. Nothing brings words of an erased
         mission back. Raises NotFound, StoreCorrupt, Conflict for another outcome of the same id,
         and what `make` raises, and then writes nothing.
         """
@@ -72,13 +73,16 @@ class MissionStore(Protocol):
         """Return the latest rows of a mission's timeline, oldest first."""
 
     async def due(self, workspace: str, now: datetime, limit: int) -> Sequence[str]:
-        """Return ids of missions whose `timer_at` has come, the longest overdue first."""
+        """Return ids of missions whose `timer_at` has come, the longest overdue first.
+
+        One that cannot be read is left out.
+        """
 
     async def erase(self, workspace: str, mission_id: str, event: MissionEvent) -> bool:
         """Erase a mission's words, and those of its evaluations; False if they were erased.
 
         One that is not over fails, by a person: nobody could go on with it. The event is written
-        with the state that it has then; its fact `note` goes into the record of the erasure.
+        with the state that it has then; its fact `reason` goes into the record of the erasure.
         Raises NotFound.
         """
 

@@ -41,6 +41,7 @@ def _create_events() -> None:
         sa.Column("cause", TEXT, nullable=False),
         sa.Column("invocation", sa.BigInteger, nullable=False),
         sa.Column("by", TEXT),
+        sa.Column("decision_id", TEXT),
         sa.Column("facts", TEXT, nullable=False),
         sa.PrimaryKeyConstraint("stream", "seq", name="pk_mission_events"),
     )
