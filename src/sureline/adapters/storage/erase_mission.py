@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, literal_column, select, update
+from sqlalchemy import and_, bindparam, literal_column, select, update
 
 from sureline.adapters.storage.change_mission import ERASED, MISSION, NOBODY, write_step
 from sureline.adapters.storage.erase_payload import ErasePayload
@@ -16,7 +16,7 @@ from sureline.adapters.storage.mission_rows import (
 )
 from sureline.adapters.storage.moments import to_micros
 from sureline.adapters.storage.statement import compiled
-from sureline.adapters.storage.tables import mission_events
+from sureline.adapters.storage.tables import decisions, mission_events
 from sureline.adapters.storage.transaction import Transaction
 from sureline.core.chain import erasure_body
 from sureline.core.mission.erasing import forgotten
@@ -28,10 +28,18 @@ REASON = "reason"
 """The fact of an erasure's event that says why; it stays in the ledger."""
 _EVALUATIONS = compiled(
     select(mission_events.c.decision_id)
+    .select_from(
+        mission_events.join(
+            decisions,
+            and_(
+                decisions.c.workspace == mission_events.c.workspace,
+                decisions.c.id == mission_events.c.decision_id,
+            ),
+        )
+    )
     .where(
         mission_events.c.workspace == bindparam("workspace"),
         mission_events.c.mission_id == bindparam("mission_id"),
-        mission_events.c.decision_id.is_not(None),
     )
     .distinct()
     .order_by(mission_events.c.decision_id)
