@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from sureline.adapters.policies import load_policy
 from sureline.adapters.policies.mission_file import MissionFile, read_mission_file, seconds_of
 from sureline.adapters.processes.child import Children, Sink
 from sureline.adapters.processes.cron_times import cron_times
@@ -57,8 +58,7 @@ async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tupl
     is not overruled by a file. Raises PolicyError, InvalidInput naming the file, Conflict.
     """
     wanted = file.settings
-    if wanted.policy is not None:
-        await services.prepare(file.beside(wanted.policy))
+    notes = [*file.warnings, *await _with_policy(services, file)]
     policy = await services.policies.latest()
     if wanted.kind not in policy.missions:
         known = ", ".join(sorted(policy.missions)) or "none"
@@ -67,8 +67,31 @@ async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tupl
     try:
         found = await services.missions.mission(wanted.id)
     except NotFound:
-        return await services.missions.create(_new(file)), ()
-    return found, tuple(_differences(found, file))
+        return await services.missions.create(_new(file)), tuple(notes)
+    return found, (*notes, *_differences(found, file))
+
+
+async def _with_policy(services: Services, file: MissionFile) -> list[str]:
+    """Bring the file's policy before the store, and say where the store has another.
+
+    Kinds that a mission's file describes itself are only for a store without a policy: beside one
+    they would be a way round whoever may change it.
+    """
+    if file.settings.policy is not None:
+        await services.prepare(file.beside(file.settings.policy))
+    if file.policy is None:
+        return []
+    if await services.policies.active_hash() is None:
+        await services.policies.introduce(file.policy)
+        return []
+    kind, held = file.settings.kind, await services.policies.latest()
+    own = load_policy(file.policy).policy.missions
+    if held.missions.get(kind) == own.get(kind):
+        return []
+    return [
+        f"the store has a policy, which holds; missions of {file.path} are not read (to change a "
+        "kind: sureline policy activate)"
+    ]
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def _confidence(events: Sequence[MissionEvent]) -> None:
         return
     latest = found[-1].facts.get("threshold")
     note = f" (threshold now {latest:.2f})" if isinstance(latest, (int, float)) else ""
-    legend = "achieved: upper row, not achieved: lower row, x: failed"
+    legend = "achieved: upper row, not achieved: lower row, ×: failed"
     if not sys.stdout.isatty():
         say(f"confidence{note}, {legend}")
         say("  " + "".join(_bar(one) if one.facts.get("achieved") else " " for one in found))
@@ -124,7 +124,7 @@ def _confidence(events: Sequence[MissionEvent]) -> None:
     drawn = Text(f"confidence{note} ")
     for one in found:
         drawn.append(_bar(one), style=_shade(one))
-    Console().print(drawn.append("  green: achieved, yellow: not, red x: failed"))
+    Console().print(drawn.append("  green: achieved, yellow: not, red ×: failed"))
 
 
 def _bar(event: MissionEvent) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +13,16 @@ from pydantic import AfterValidator, Field, model_validator
 
 from sureline.adapters.policies.explain import validated
 from sureline.adapters.policies.faults import Faults, shown
+from sureline.adapters.policies.mission_reading import read_missions
 from sureline.adapters.policies.setting import Settings, Text, is_name, setting
-from sureline.adapters.policies.tree import Node
+from sureline.adapters.policies.tree import Node, without
 from sureline.adapters.policies.yaml_reader import decoded, read_tree
 from sureline.errors import PolicyError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h|d)\Z", re.ASCII)
 DURATION = "a time such as 30s, 15m, 2h or 1d"
+_KINDS = "missions"
 COMMAND = "a list: the program and its arguments"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 
@@ -187,6 +190,9 @@ class MissionFile:
 
     path: Path
     settings: MissionSettings
+    policy: str | None = None
+    """A policy of the kinds that the file itself describes under `missions`, None for none."""
+    warnings: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -208,9 +214,10 @@ def read_mission_file(path: Path) -> MissionFile:
         raise PolicyError(f"{path}: the mission cannot be read: {why}") from error
     root = read_tree(decoded(data, str(path)), str(path), faults, first="objective")
     settings = _settings(root, faults)
+    policy = _own_kinds(root, faults)
     faults.raise_if_any()
     assert settings is not None
-    return MissionFile(path=path, settings=settings)
+    return MissionFile(path=path, settings=settings, policy=policy, warnings=faults.warnings)
 
 
 def _settings(root: Node, faults: Faults) -> MissionSettings | None:
@@ -218,4 +225,18 @@ def _settings(root: Node, faults: Faults) -> MissionSettings | None:
         found: Any = shown(root.plain())
         faults.add(root, f"expected a mapping with id, kind, objective and trigger, found {found}")
         return None
-    return validated(MissionSettings, root, faults)
+    return validated(MissionSettings, without(root, (_KINDS,)), faults)
+
+
+def _own_kinds(root: Node, faults: Faults) -> str | None:
+    """Return a policy of the kinds that the file describes, which read as a policy's do."""
+    given = root.entries.get(_KINDS)
+    if given is None:
+        return None
+    if not given.entries:
+        faults.add(given, f"expected a mapping of kinds of missions, found {shown(given.plain())}")
+        return None
+    read_missions(given.entries, (), faults)
+    if "policy" in root.entries:
+        faults.add_key(given, "a file has policy or missions, not both")
+    return json.dumps({"version": 1, _KINDS: given.plain()})

@@ -23,7 +23,7 @@ class FileExchange:
 
     def hand(self, context: str) -> Handed:
         """Write what an invocation is told, and make sure that there is no evidence yet."""
-        self._context.write_text(context, encoding="utf-8")
+        self._context.write_text(context + "\n", encoding="utf-8")
         with suppress(FileNotFoundError):
             self._evidence.unlink()
         return Handed(context=str(self._context), evidence=str(self._evidence))

@@ -15,13 +15,13 @@ _SCRIPT = """
 group=
 while read -r line; do group=$line; done
 [ -n "$group" ] || exit 0
-kill -TERM -- "-$group" 2>/dev/null || exit 0
+kill -s TERM -- "-$group" 2>/dev/null || exit 0
 left=$(( $1 * 10 ))
-while [ "$left" -gt 0 ] && kill -0 -- "-$group" 2>/dev/null; do
+while [ "$left" -gt 0 ] && kill -s 0 -- "-$group" 2>/dev/null; do
   sleep 0.1
   left=$(( left - 1 ))
 done
-kill -KILL -- "-$group" 2>/dev/null
+kill -s KILL -- "-$group" 2>/dev/null
 """
 
 

@@ -65,11 +65,12 @@ class Standing:
         return found
 
     async def unless_stopped(self, work: Awaitable[object]) -> None:
-        """Do it; it is cancelled when we are told to stop."""
+        """Do it and tell what happens meanwhile; it is cancelled when we are told to stop."""
         task = asyncio.ensure_future(work)
         try:
             while not (task.done() or self.stopping.is_set()):
                 await self.pause(task)
+                await self.look()
         finally:
             task.cancel()
             await asyncio.wait({task})
