@@ -224,7 +224,9 @@ async def turns(folder: str) -> dict[str, float]:
 def size() -> int:
     """Return how many bytes this environment's packages take."""
     root = Path(str(distribution("promptise").locate_file("")))
-    return sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+    mine = (one for one in root.iterdir() if not one.name.startswith(("pip", "setuptools")))
+    files = (file for one in mine for file in (one.rglob("*") if one.is_dir() else (one,)))
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 async def main() -> None:
