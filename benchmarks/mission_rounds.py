@@ -1,8 +1,8 @@
 """One mission of a hundred turns, killed again and again, and what is left of it in the store.
 
 A child process runs the mission as a program does, and writes down what was acknowledged to it. It
-is killed with SIGKILL at a random point and another one goes on. In the end one more is started, which
-must find that nothing is left to do, and the store is read.
+is killed with SIGKILL at a random point and another one goes on. In the end one more is started,
+which must find that nothing is left to do, and the store is read.
 """
 
 from __future__ import annotations
