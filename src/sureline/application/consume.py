@@ -84,6 +84,8 @@ class Consumer:
             held = await self.currents.all_latest(stored.slice_key)
         except UnknownSlice as error:
             raise Refused("the slice behind this approval has left the policy") from error
+        if held[0].policy.is_mission:
+            raise Refused("an evaluation of a mission releases nothing; look at the mission")
         age = now - stored.created_at
         if not timedelta(0) <= age <= timedelta(seconds=held[0].policy.approval_ttl_seconds):
             raise Refused("this approval is too old (or dated in the future); decide again")

@@ -18,6 +18,7 @@ from sureline.application.ports.incidents import CLOSED
 from sureline.application.ports.ledger import Ledger, RouteDay
 from sureline.application.ports.recalls import RECALL
 from sureline.application.ports.registry import REBUILD, RESTORED, Activation, Registry
+from sureline.application.route_rates import of_proposals
 from sureline.core.gate.routing import GUARD
 from sureline.core.values.decision import Route
 from sureline.core.values.periods import day_number
@@ -236,13 +237,15 @@ def _switched(history: Sequence[Switch]) -> Iterator[_Act]:
 
 
 def _rate(days: Sequence[RouteDay], act: _Act, first: int, last: int) -> Rate:
-    """Return the automation from `first` to `last` days after the act's day."""
+    """Return the automation from `first` to `last` days after the act's day.
+
+    That of an act for the whole workspace is without evaluations of missions.
+    """
     of = day_number(act.at)
-    return automation(
-        one
-        for one in days
-        if first <= one.day - of <= last and act.slice_key in {None, one.slice_key}
-    )
+    near = [one for one in days if first <= one.day - of <= last]
+    if act.slice_key is None:
+        return automation(of_proposals(near))
+    return automation([one for one in near if one.slice_key == act.slice_key])
 
 
 def automation(days: Iterator[RouteDay] | Sequence[RouteDay]) -> Rate:

@@ -53,7 +53,8 @@ class SliceReport:
     """What one slice needs: fewest labels in the automated band by number of errors in it.
 
     `delta` is the slice's part, which a family-wise error rate makes smaller. `may_automate` is
-    False where people decide everything whatever the labels say.
+    False where people decide everything whatever the labels say. `confidence` is what a kind of
+    mission asks of its judge until there is a certificate, None for other slices.
     """
 
     slice_key: str
@@ -64,6 +65,7 @@ class SliceReport:
     labels_by_errors: tuple[int, int, int]
     expectations: tuple[Expectation, ...]
     measurement_hash: str
+    confidence: float | None = None
     deductions: tuple[DeductionReport, ...] = ()
 
 
@@ -97,6 +99,7 @@ def _slice_report(policy: Policy, key: str, family: int) -> SliceReport:
             for labels, share in SHARE_BY_LABELS
         ),
         measurement_hash=policy.measurement_hashes[key],
+        confidence=one.uncertified_from if one.is_mission else None,
         deductions=tuple(_deductions(one)),
     )
 

@@ -28,7 +28,7 @@ from sureline.application.rejected_clusters import ClusterReader
 from sureline.application.report import Curve
 from sureline.application.report_words import left_out_sentence, verdict_sentence
 from sureline.application.review.unplanted_words import unplanted_sentence
-from sureline.application.route_rates import route_rates
+from sureline.application.route_rates import of_proposals, route_rates
 from sureline.application.slice_sources import (
     RECENT_WEEKS,
     SliceSources,
@@ -107,7 +107,7 @@ class Reporter:
             calibration=calibration.id,
             active=held.full,
             slices=tuple(slices),
-            routes=route_rates(days),
+            routes=route_rates(of_proposals(days)),
             notes=(*model_notes(policy, seen), *STANDING_NOTES),
         )
 
@@ -151,7 +151,9 @@ class Reporter:
             policy, of.measurement, since=since
         )
         facts = slice_facts(of, mistakes)
-        suggestions, turned = suggest(facts), levers(lever_facts(of, facts.held or facts.proposed))
+        suggestions = suggest(facts)
+        # A mission has neither drafts nor a floor below which there are none.
+        turned = () if policy.is_mission else levers(lever_facts(of, facts.held or facts.proposed))
         return SliceReport(
             slice_key=one.slice_key,
             mode=policy.mode,

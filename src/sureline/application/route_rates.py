@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from sureline.application.ports.ledger import RouteDay
 from sureline.core.values.decision import Route
+from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.core.values.periods import date_of, first_day_of, week_number
 
 WEEKS = 13
@@ -49,6 +50,15 @@ class RouteRates:
     def total(self) -> int:
         """Return how many decisions the months shown have."""
         return sum(month.decisions for month in self.months)
+
+
+def of_proposals(days: Iterable[RouteDay]) -> list[RouteDay]:
+    """Return what proposals became, without evaluations of missions.
+
+    After most of its evaluations a mission goes on: a share of those that act alone would say
+    nothing of how much the gate automates.
+    """
+    return [one for one in days if not one.slice_key.startswith(MISSION_SLICE)]
 
 
 def route_rates(days: Sequence[RouteDay]) -> RouteRates:

@@ -109,13 +109,22 @@ class Simulator:
     workspace: str
 
     async def simulate(self, change: Change) -> tuple[SliceSimulation, ...]:
-        """Return each slice's replay, by name. Raises UnknownSlice, PolicyError, StoreError."""
+        """Return each slice's replay, by name. Raises UnknownSlice, PolicyError, StoreError.
+
+        Kinds of missions are left out: whether a mission completes is not for a route to say.
+        """
         seen = await models_seen(self.registry, self.workspace)
         tried = measured_by(change.policy or await self.policies.latest(), seen)
         if change.slice_key is not None and change.slice_key not in tried.slices:
             known = ", ".join(sorted(tried.slices))
             raise UnknownSlice(f"no slice {change.slice_key!r} (there is: {known})", field="slice")
-        keys = sorted(tried.slices) if change.slice_key is None else [change.slice_key]
+        if change.slice_key is not None and tried.slices[change.slice_key].is_mission:
+            raise UnknownSlice(
+                f"{change.slice_key!r} is a kind of mission: its evaluations are not replayed",
+                field="slice",
+            )
+        proposing = sorted(key for key, one in tried.slices.items() if not one.is_mission)
+        keys = proposing if change.slice_key is None else [change.slice_key]
         return tuple([await self._slice(tried, key, change, seen) for key in keys])
 
     async def _slice(

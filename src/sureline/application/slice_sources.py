@@ -89,7 +89,7 @@ def offer_facts(of: SliceSources, facts: SliceFacts, policy: Policy) -> OfferFac
         policy=policy.hash,
         slice_key=facts.slice_key,
         target=facts.target,
-        settings=policy.raw["slices"][facts.slice_key],
+        settings=policy.raw["slices"].get(facts.slice_key, {}),
         curve=of.calibrated.curve,
         coverage=None if facts.held is None else facts.held.coverage,
         calibration=of.activate,

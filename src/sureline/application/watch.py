@@ -50,7 +50,8 @@ class SliceWatch:
     `turned` says that the slice's switch was turned on just now, `with_people` that it is on.
     `due` audits wait for an answer. `detection` says how long a fall by ten points would go
     unnoticed. `drift` is None until there is a reference and a whole week after it.
-    `low_automation` remarks that a slice that automates does so less than half of the time.
+    `low_automation` remarks that a slice that automates does so less than half of the time; a
+    mission goes on after most of its evaluations, so of a kind of mission that says nothing.
     """
 
     slice_key: str
@@ -156,7 +157,7 @@ class Watcher:
             detection=self._detection(one, guard, days, now),
             drift=self._drift(scores, days, activated, now),
             months=months,
-            low_automation=one.mode is Mode.ROUTE and self._is_low(months),
+            low_automation=_aims_to_automate(one) and self._is_low(months),
         )
 
     async def _guard(
@@ -208,6 +209,10 @@ class Watcher:
         """Tell whether a slice that does automate did so too rarely in its latest month."""
         automates = any(month.automation for month in months)
         return automates and months[-1].automation < self.settings.low_automation
+
+
+def _aims_to_automate(policy: SlicePolicy) -> bool:
+    return policy.mode is Mode.ROUTE and not policy.is_mission
 
 
 def guard_start(rows: Sequence[Switch]) -> datetime | None:

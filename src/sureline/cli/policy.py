@@ -239,18 +239,31 @@ def _show_report(report: Sequence[SliceReport]) -> None:
     print_table(
         "Labels needed above the threshold before anything is automated",
         ("slice", "mode", "target", "no error", "1 error", "2 errors"),
-        [(one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors) for one in report],
+        [
+            (one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors)
+            for one in report
+            if one.confidence is None
+        ],
     )
     for one in report:
         if one.deductions:
             _show_deductions(one)
     for one in report:
-        if not one.may_automate:
-            say(f"{one.slice_key}: people decide everything")
-            continue
-        told = ", ".join(f"{at.share:.0%} after {at.labels}" for at in one.expectations)
-        origin = " (scaled from target 0.95)" if one.expectations[0].scaled else ""
-        say(f"{one.slice_key}: labels and the share of possible automation{origin}: {told}")
+        say(f"{one.slice_key}: {_expected(one)}")
+
+
+def _expected(one: SliceReport) -> str:
+    """Say what a slice will do by itself, and when."""
+    if one.confidence is not None and one.may_automate:
+        return (
+            f"a mission completes by itself where its judge is at least {one.confidence:g} sure, "
+            f"until {one.labels_by_errors[0]} labels without an error certify a threshold"
+        )
+    if not one.may_automate:
+        return "people decide everything" if one.confidence is None else "people complete missions"
+    told = ", ".join(f"{at.share:.0%} after {at.labels}" for at in one.expectations)
+    origin = " (scaled from target 0.95)" if one.expectations[0].scaled else ""
+    return f"labels and the share of possible automation{origin}: {told}"
 
 
 def _show_deductions(report: SliceReport) -> None:

@@ -82,17 +82,22 @@ def frozen_kind(name: str, settings: MissionKindSettings) -> MissionKind:
 
 
 def mission_slice(kind: MissionKind, settings: MissionKindSettings) -> SlicePolicy:
-    """Return the slice in which a kind's evaluations are decided, labelled and certified."""
+    """Return the slice in which a kind's evaluations are decided, labelled and certified.
+
+    Where only people complete a mission they see all that could have been automated, so that each
+    answer is a label of a fair sample.
+    """
     model = kind.agent_model
     return SlicePolicy(
         key=kind.slice_key,
-        mode=Mode.ROUTE,
+        mode=Mode.ROUTE if kind.auto_complete else Mode.HUMAN_ONLY,
         weights=MISSION_WEIGHTS,
         generator=None if model is None else Generator(model=model, family=kind.agent_family),
         retention=settings.retention.retention(),
         attention=UNPLANTED,
         is_mission=True,
         asked_models=() if kind.judge is None else (kind.judge.model,),
+        uncertified_from=kind.confidence,
         **{key: getattr(settings, key) for key in SAME_IN_SLICE},
     )
 

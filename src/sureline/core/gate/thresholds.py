@@ -56,7 +56,10 @@ def threshold_now(
     stakes: Stakes,
     now: datetime,
 ) -> Threshold:
-    """Return the certified threshold, else an admissible hypothesis, else none."""
+    """Return the certified threshold, else what the policy admits without one, else none.
+
+    That is an admissible hypothesis, or the confidence that a kind of mission asks for.
+    """
     absent = (
         "none"
         if certificate is None
@@ -82,6 +85,9 @@ def threshold_now(
             certificate=certificate.id,
             scale=certificate.scale,
         )
+    if policy.uncertified_from is not None:
+        begins = policy.uncertified_from
+        return Threshold(auto=begins, reject=reject, absent=absent, scale=Scale.COMPOSITE)
     auto = hypothesis.auto if hypothesis is not None and admitted else None
     return Threshold(auto=auto, reject=reject, absent=absent)
 

@@ -59,7 +59,8 @@ HOW: Mapping[str, str] = {
 class OfferFacts:
     """What offers rest on besides the suggestions.
 
-    `settings` is the slice's part of the policy's content. `curve` is that of the labels that
+    `settings` is the slice's part of the policy's content, empty for a kind of mission: there no
+    key is offered, since a kind has others than a slice. `curve` is that of the labels that
     certify, `coverage` what acts alone of them, None for nothing. `calibration` is the id of the
     one that the report is on, None where it is in force. A fall of precision by ten points would
     go unnoticed for `weeks`, and for two at the audit rate `two_week_rate`; None is not known.
@@ -141,6 +142,8 @@ def _offer(
 
 def _change(one: Suggestion, facts: OfferFacts) -> KeyChange | None:
     """Return the key that does what is suggested, None where no single key does."""
+    if not facts.settings:
+        return None
     if one.blocked:
         return _plant(facts) if one.code == "near_unanimous" else None
     if one.code == "field_edited":

@@ -200,6 +200,8 @@ class SlicePolicy:
     """Its decisions are a mission's evaluations: no proposal is taken in (M3)."""
     asked_models: tuple[str, ...] = ()
     """Further models that its signals come from, by name: a mission's judge."""
+    uncertified_from: float | None = None
+    """The composite from which it acts without a certificate: a mission's confidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

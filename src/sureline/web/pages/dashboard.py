@@ -14,7 +14,7 @@ from sureline.application.opinion_health import OpinionHealth
 from sureline.application.ports.keys import ApiKey
 from sureline.application.ports.ledger import RouteDay
 from sureline.application.ports.reviews import QueueCount
-from sureline.application.route_rates import route_rates
+from sureline.application.route_rates import of_proposals, route_rates
 from sureline.bootstrap import Services
 from sureline.core.learning.slice_facts import Share
 from sureline.core.statistics.spike import Rate as Frequency
@@ -144,9 +144,9 @@ async def show(visit: Visit) -> Reply:
         "dashboard.html.j2",
         report=report,
         rows=rows,
-        routes=route_rates(days),
+        routes=route_rates(of_proposals(days)),
         route_names=list(Route),
-        lately=lately(days, now),
+        lately=lately(of_proposals(days), now),
         queue=queue_health(counts),
         flow=(await services.queue_health.read()).seen(lambda name: may_see(key, name)),
         switches=await switches_on(visit),
