@@ -67,8 +67,8 @@ class Door:
             identity = identify(shown.proposal, self.secret)
             prior = await read_prior(proposal, identity)
             current = await _current(currents, self.secret, proposal, identity, prior)
-            if current is not None and current.policy.is_mission:
-                raise _for_missions(proposal.slice_key)
+            if current is not None:
+                refuse_missions(current.policy)
             now = used if current is None else _rules_of(current.policy)
             if now == used:
                 return Entered(
@@ -95,6 +95,16 @@ class Door:
         return replay(stored, identify(shown.proposal, self.secret))
 
 
+def refuse_missions(policy: SlicePolicy) -> None:
+    """Raise UnknownSlice for the slice of a kind of mission: who proposes there judges itself."""
+    if policy.is_mission:
+        raise UnknownSlice(
+            f"{policy.key!r} is a kind of mission: its decisions are evaluations that sureline "
+            "makes itself, and no proposal is taken in; create a mission of that kind instead",
+            field="slice_key",
+        )
+
+
 async def _redacted(proposal: Proposal, rules: Rules) -> Redacted:
     policy, structured = rules
     size = len(proposal.task) + sum(len(one.text) for one in proposal.source)
@@ -117,14 +127,6 @@ async def _current(
         if prior.existing is None:
             raise
         return None
-
-
-def _for_missions(slice_key: str) -> UnknownSlice:
-    return UnknownSlice(
-        f"{slice_key!r} is a kind of mission: its decisions are evaluations that sureline makes "
-        "itself, and no proposal is taken in; create a mission of that kind instead",
-        field="slice_key",
-    )
 
 
 def _rules_of(policy: SlicePolicy) -> Rules:

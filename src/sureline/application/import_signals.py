@@ -12,6 +12,7 @@ from typing import Any
 from sureline.application.answer import assemble, record_of, replay
 from sureline.application.case import Case
 from sureline.application.current import Currents
+from sureline.application.door import refuse_missions
 from sureline.application.identify import Identity
 from sureline.application.import_log import Imported
 from sureline.application.mapped_signals import (
@@ -197,7 +198,11 @@ class SignalImport:
         return found
 
     def _check(self, policy: SlicePolicy) -> None:
-        """Refuse a slice that counts on a signal which the log has not: none would count."""
+        """Refuse a slice that counts on a signal which the log has not: none would count.
+
+        A kind of mission is refused too: verdicts from elsewhere are none of its judge's.
+        """
+        refuse_missions(policy)
         needed = [name for name, weight in policy.weights.items() if weight > 0 and name != JUDGE]
         if policy.checks.any:
             needed.append(VERIFICATION)
