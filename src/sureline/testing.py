@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sureline.application.ports.clock import Clock
+from sureline.application.ports.missions import MissionJudgePort
 from sureline.application.ports.models import Asking, ModelClient, Prompt, Reply
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.bootstrap import Plugins, Services, check_sources, open_services
@@ -146,6 +147,7 @@ def temporary_gate(
     *,
     signals: Sequence[SignalSource] = (),
     judge: Judge | None = None,
+    mission_judge: MissionJudgePort | None = None,
     models: Mapping[str, Any] | None = None,
     model_client: ModelClient | None = None,
     clock: Clock | None = None,
@@ -159,6 +161,7 @@ def temporary_gate(
     plugins = Plugins(
         signals=signals,
         judge=judge,
+        mission_judge=mission_judge,
         models=models or {},
         model_client=model_client,
         clock=clock or FixedClock(),
