@@ -343,7 +343,7 @@ class MissionMachine(RuleBasedStateMachine):
 
 TestMissionStates = MissionMachine.TestCase
 TestMissionStates.settings = settings(
-    max_examples=60,
+    max_examples=35,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -264,6 +264,13 @@ def test_an_invocation_that_ran_meanwhile_is_not_evaluated_by_it() -> None:
     assert step.mission.owed
 
 
+def test_what_still_runs_is_not_owed_yet() -> None:
+    """There is nothing to look at before it has ended, which is then asked again."""
+    lease = Lease(owner="w1", until=MOMENT + timedelta(minutes=1))
+    mission = a_mission(invocations=10, running=lease)
+    assert conclusion_of(mission, replace(SURE, achieved=False), "m-1.1.3").mission.owed is False
+
+
 def test_what_is_remembered_and_what_is_told() -> None:
     """Words stay with the mission, figures go into the timeline and into notices."""
     step = conclusion_of(a_mission(submitted_by="key-1"))

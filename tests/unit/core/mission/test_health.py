@@ -122,10 +122,16 @@ RATES: dict[str, tuple[str, str, int | None]] = {
 
 @pytest.mark.parametrize(("names", "failed", "count"), RATES.values(), ids=RATES)
 def test_the_share_of_calls_that_failed(names: str, failed: str, count: int | None) -> None:
-    """Half of the latest ten trip it; what was not said to have failed has not."""
+    """Half of the latest ten trip it; what was long ago counts no more."""
     facts = {"failed": count, "calls": 10, "limit": 0.5}
     expected = None if count is None else Trip(cause=Cause.ERROR_RATE, facts=facts)
     assert after(names, failed=failed) == expected
+
+
+def test_what_was_not_said_to_have_failed_has_not() -> None:
+    """A loop that does not say how its calls ended is not stopped for it."""
+    silent = tuple(ToolCall(name=one) for one in "abcdefghij")
+    assert found(counted(Tally(), Evidence(calls=silent), DEFAULTS)) is None
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3, 0.6, 0.7, 0.9])

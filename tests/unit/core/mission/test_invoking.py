@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 
 from sureline.core.mission.invoking import Begun, begun, ended, renewed
-from sureline.core.values.mission import Cause, EventKind, Lease, Mission, MissionState, Spent
-from sureline.core.values.mission_evidence import Evidence, ToolCall
+from sureline.core.values.mission import (
+    Cause,
+    EventKind,
+    LastEvaluation,
+    Lease,
+    Mission,
+    MissionState,
+    Spent,
+)
+from sureline.core.values.mission_evidence import Cut, Evidence, ToolCall
 from sureline.core.values.mission_kind import Budget
 from sureline.core.values.notification import NoticeKind
 from sureline.errors import Conflict
@@ -174,13 +182,28 @@ def test_an_end_is_in_the_timeline_with_what_it_took() -> None:
     assert step.mission.running is None
 
 
+@pytest.mark.parametrize(("evaluated", "turns"), [(1, 5), (2, 0)], ids=["not judged", "judged"])
+def test_what_was_cut_counts_until_it_is_judged(evaluated: int, turns: int) -> None:
+    """What a judge was not shown before its verdict says nothing of the next one."""
+    before = Evidence(answer="Begun.", cut=Cut(turns=5))
+    mission = a_mission(running=LIVE, evidence=before, evaluated=evaluated)
+    step = ended(
+        mission, KIND, owner="w1", invocation=3, evidence=Evidence(answer="On."), now=MOMENT
+    )
+    assert step.mission.evidence.cut == Cut(turns=turns)
+
+
 def test_a_limit_that_is_met_suspends_with_its_figures() -> None:
-    """A person is called once, with what was used and what was allowed."""
-    step = end(Evidence(tokens=90), budget=Budget(tokens=100), spent=Spent(tokens=20))
+    """A person is called once, with what was used and what was allowed; no verdict is named."""
+    last = LastEvaluation(
+        decision_id="m-1.1.2", invocation=2, at=MOMENT, achieved=False, confidence=0.9
+    )
+    step = end(Evidence(tokens=90), budget=Budget(tokens=100), spent=Spent(tokens=20), last=last)
     assert [one.kind for one in step.events] == [EventKind.INVOCATION_ENDED, EventKind.SUSPENDED]
     assert step.events[-1].facts == {"used": 110, "limit": 100}
     (notice,) = step.notices
     assert (notice.facts["cause"], notice.facts["used"]) == ("budget_tokens", "110")
+    assert notice.decision_id == ""
     assert step.mission.escalation is not None
     assert step.mission.escalation.facts == {"used": "110", "limit": "100"}
 
