@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from sureline.adapters.policies import load_policy
+from sureline.adapters.processes.cron_times import cron_times
+from sureline.application.mission.triggers import Cron
 from sureline.application.outbox.courier import Courier
 from sureline.application.ports.missions import MissionFilter
 from sureline.bootstrap import operations_of
@@ -97,31 +99,35 @@ async def test_m02_time_asleep_counts(cases: Cases) -> None:
     assert found.invocations == 1
 
 
-async def test_m03_hours_are_hours_where_clocks_change(
-    cases: Cases, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A deadline over a change of the clocks is as far away as it says, in every zone."""
+async def test_m03_hours_are_hours_where_clocks_change(cases: Cases) -> None:
+    """A trigger fires once a day, and a deadline is as far away as it says, in every zone."""
     given = cases["M03"]["input"]
-    for zone in given["tz"]:
-        monkeypatch.setenv("TZ", zone)
-        time.tzset()
-        for date in given["dates"]:
-            start = datetime.fromisoformat(date).replace(tzinfo=UTC) - timedelta(hours=12)
-            clock = FixedClock(start)
-            with missioned(clock=clock, timeout_hours=24) as world:
-                made = await world.create()
-                assert made.deadline_at - start == 24 * HOUR
-                assert made.deadline_at.utcoffset() == timedelta(0)
-                clock.advance(24 * HOUR - timedelta(seconds=1))
-                assert await world.turn()
-                await world.evaluate()
-                clock.advance(timedelta(seconds=1))
-                assert await refusal(world) == "failed"
-                assert [one.at.utcoffset() for one in await world.missions.events("m1")] == [
-                    timedelta(0)
-                ] * len(await world.events())
-    monkeypatch.undo()
-    time.tzset()
+    hour, minute = map(int, given["cron"].removesuffix(" daily").split(":"))
+    for zone in map(ZoneInfo, given["tz"]):
+        for date in map(datetime.fromisoformat, given["dates"]):
+            start = (date - timedelta(days=1)).replace(tzinfo=zone).astimezone(UTC)
+            times = cron_times(f"{minute} {hour} * * *", zone)
+            trigger = Cron(name="daily", times=times, since=start)
+            moments = [start + number * timedelta(minutes=5) for number in range(3 * 288)]
+            fired = [one.astimezone(zone) for one in moments if trigger.due(one, 0.0)]
+            assert len({one.date() for one in fired}) == len(fired) == 3
+            assert {(one.hour, one.minute) for one in fired} == {(hour, minute)}
+            await _hours_are_hours(start)
+
+
+async def _hours_are_hours(start: datetime) -> None:
+    """A day that has 25 hours on the wall makes no deadline later."""
+    clock = FixedClock(start)
+    with missioned(clock=clock, timeout_hours=48) as world:
+        made = await world.create()
+        assert made.deadline_at - start == 48 * HOUR
+        clock.advance(48 * HOUR - timedelta(seconds=1))
+        assert await world.turn()
+        await world.evaluate()
+        clock.advance(timedelta(seconds=1))
+        assert await refusal(world) == "failed"
+        zones = {one.at.utcoffset() for one in await world.missions.events("m1")}
+    assert zones == {made.deadline_at.utcoffset()} == {timedelta(0)}
 
 
 async def test_m06_three_unreadable_replies_call_a_person(cases: Cases) -> None:
@@ -257,15 +263,27 @@ async def test_m13_a_call_that_says_complete_completes_nothing(cases: Cases) -> 
     assert stands(found) == ("active", "started")
 
 
-def test_m15_the_actor_is_not_its_own_judge(cases: Cases) -> None:
-    """A policy that names one model for both is refused, however its name is written."""
+async def test_m15_the_actor_is_not_its_own_judge(cases: Cases) -> None:
+    """A policy that names one model for both is refused, however its name is written.
+
+    One that is only of the family is warned of, and that stands with every evaluation.
+    """
     given = cases["M15"]["input"]
     for judge in (given["eval_model"], "other:m-mini"):
         with pytest.raises(PolicyError) as refused:
             load_policy(kind(judge={"model": judge}, agent={"model": given["model"]}))
         assert "m-mini" in str(refused.value)
-    close = load_policy(kind(judge={"model": "prov:m-large"}, agent={"model": given["model"]}))
-    assert any("m-large" in str(one) or "family" in str(one) for one in close.warnings)
+    close = {"judge": {"model": "prov:m-large"}, "agent": {"model": given["model"]}}
+    warnings = load_policy(kind(**close)).warnings
+    assert any("m-large" in str(one) for one in warnings)
+    with missioned(**close) as world:
+        await world.create()
+        await world.turn()
+        found = await world.evaluate()
+        assert found.last is not None
+        stored = await world.gate.services.ledger.decision("default", found.last.decision_id)
+    assert stored is not None
+    assert "same_family" in str(stored)
 
 
 async def test_m16_it_is_looked_at_again_when_the_judge_is_asked(cases: Cases) -> None:
