@@ -28,6 +28,9 @@ WIDE_POLICY = f"""\
   corrected:
     mode: route
     output: {{json_schema: {{type: object, properties: {{vendor: {{type: string}}}}}}}}
+missions:
+  reconciliation:
+    judge: {{model: "openai:judge"}}
 inbound:
   - {{name: chat, secret_from: CHAT_SECRET, reviewers: {{U1: Ada}}}}
 """
@@ -108,6 +111,26 @@ class World:
         self.act(review_id, "decide", action="approve", digest=digest)
         return review_id
 
+    def mission(self, *acts: str) -> str:
+        """Return the id of a new mission of the agent's, with which people did `acts`."""
+        body = {"kind": "reconciliation", "objective": "close six disputes"}
+        off = {"scope": "global", "on": False, "reason": "so that it begins"}
+        assert self.served.call("PUT", "/v1/switches", ADMIN, json=off).status_code == 200
+        made = self.served.call("POST", "/v1/missions", AGENT, json=body)
+        assert made.status_code == 201, made.text
+        found = str(made.json()["id"])
+        for act in acts:
+            done = self.served.call("POST", f"/v1/missions/{found}/{act}", REVIEWER)
+            assert done.status_code == 200, done.text
+        return found
+
+    def invocation(self) -> Mapping[str, str]:
+        """Return the address of an invocation that runs."""
+        found = self.mission()
+        begun = self.served.call("POST", f"/v1/missions/{found}/invocations", AGENT)
+        assert begun.status_code == 200, begun.text
+        return {"id": found, "n": str(begun.json()["number"])}
+
     def incident(self) -> str:
         """Return the id of an incident: something that acted was wrong."""
         body = {"decision_id": self.audited(), "action": "reject", "source": "incident"}
@@ -182,6 +205,10 @@ def _read(path: str = "", **query: Any) -> Prepared:
     return Prepared(role=AUDITOR, path={"id": path} if path else {}, query=query)
 
 
+def _of_mission(mission_id: str, role: Role = REVIEWER, **body: Any) -> Prepared:
+    return Prepared(role=role, path={"id": mission_id}, body=body or None)
+
+
 PREPARED: Mapping[str, Callable[[World], Prepared]] = {
     "POST /v1/decisions": lambda world: Prepared(
         role=AGENT,
@@ -215,6 +242,31 @@ PREPARED: Mapping[str, Callable[[World], Prepared]] = {
     "POST /v1/reviews/{id}/skip": _of_claimed,
     "POST /v1/reviews/{id}/undo": lambda world: _of_item(world.decided()),
     "POST /v1/inbound/{source}": _from_chat,
+    "POST /v1/missions": lambda world: Prepared(
+        role=AGENT, body={"kind": "reconciliation", "objective": f"task {next(world.numbers)}"}
+    ),
+    "GET /v1/missions": lambda world: _read(limit=5, offset=0, states="created,active"),
+    "GET /v1/missions/{id}": lambda world: _read(world.mission()),
+    "GET /v1/missions/{id}/events": lambda world: _read(world.mission()),
+    "POST /v1/missions/{id}/invocations": lambda world: _of_mission(world.mission(), AGENT),
+    "POST /v1/missions/{id}/invocations/{n}/heartbeat": lambda world: Prepared(
+        role=AGENT, path=world.invocation()
+    ),
+    "POST /v1/missions/{id}/invocations/{n}": lambda world: Prepared(
+        role=AGENT, path=world.invocation(), body={"answer": "one closed", "tokens": 12}
+    ),
+    "POST /v1/missions/{id}/evaluate": lambda world: _of_mission(world.mission(), AGENT),
+    "POST /v1/missions/{id}/suspend": lambda world: _of_mission(world.mission()),
+    "POST /v1/missions/{id}/resume": lambda world: _of_mission(world.mission("suspend")),
+    "POST /v1/missions/{id}/extend": lambda world: _of_mission(world.mission(), hours=2),
+    "POST /v1/missions/{id}/fail": lambda world: _of_mission(world.mission()),
+    "POST /v1/missions/{id}/complete": lambda world: _of_mission(world.mission()),
+    "POST /v1/missions/{id}/objective": lambda world: _of_mission(
+        world.mission(), objective="close five"
+    ),
+    "DELETE /v1/missions/{id}/words": lambda world: _of_mission(
+        world.mission(), ADMIN, reason="asked for"
+    ),
     "GET /v1/incidents": lambda world: _read(limit=5, offset=0, all=1),
     "POST /v1/incidents/{id}/close": lambda world: Prepared(
         role=ADMIN, path={"id": world.incident()}, body={"note": "paid back"}

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import httpx
 
 from sureline.application.ports.keys import Role
+from sureline.application.ports.missions import MissionJudgePort
 from sureline.application.ports.models import ModelClient
 from sureline.application.ports.signals import Judge, SignalSource
 from sureline.application.ports.tracing import UNTRACED, Tracer
@@ -114,6 +115,7 @@ def serve(
     policy: str | None = POLICY,
     model_client: ModelClient | None = None,
     judge: Judge | None = None,
+    mission_judge: MissionJudgePort | None = None,
     tracer: Tracer = UNTRACED,
     change: Callable[[Services], Services] = lambda services: services,
 ) -> Iterator[Served]:
@@ -128,6 +130,7 @@ def serve(
         hard_switch=HeldSwitch(),
         model_client=model_client,
         judge=judge,
+        mission_judge=mission_judge,
         tracer=tracer,
     )
     services = open_services(f"sqlite:///{folder / 'store.db'}", plugins=plugins)

@@ -63,10 +63,12 @@ def told(of: Mission, kind: EventKind, after: timedelta, **changes: Any) -> Miss
 def evaluated(of: Mission, turn: int, confidence: float, *, achieved: bool) -> MissionEvent:
     """Make the event of an evaluation."""
     facts = {
+        "decision_id": f"{of.id}.1.{turn}",
         "source": "judge",
         "achieved": achieved,
         "confidence": confidence,
         "completeness": 1.0,
+        "threshold": 0.7,
     }
     return told(of, EventKind.EVALUATED, TURN * turn, invocation=turn, facts=facts)
 
@@ -159,7 +161,7 @@ def waiting(name: str = "march-disputes", words: str = "", **changes: Any) -> St
             state=MissionState.SUSPENDED,
             cause=Cause.UNSURE,
             invocation=11,
-            facts={"source": "judge", "achieved": True, "confidence": 0.58},
+            facts={"source": "judge", "achieved": True, "confidence": 0.58, "threshold": 0.7},
         )
     )
     return Step(mission=one, events=tuple(rows))

@@ -146,19 +146,21 @@ def test_every_cause_event_and_state_has_words() -> None:
 
 
 def test_the_picture_leaves_out_what_says_nothing() -> None:
-    """Failed evaluations and those of an earlier objective are no points; ids follow revisions."""
+    """What has no confidence in [0, 1] is no point, nor what came late of an earlier objective."""
     one = mission("m", revision=2)
     rows = turns(one, 8, {2: 0.8, 6: 0.9})
-    at = rows.index(next(row for row in rows if row.invocation == 4))
-    rows.insert(at, told(one, EventKind.CHANGED, rows[at].at - one.created_at, invocation=3))
-    late = {"achieved": True, "confidence": 0.99, "of_revision": 1, "counts": False}
-    rows.append(told(one, EventKind.EVALUATED, rows[-1].at - one.created_at, facts=late))
-    odd = {"achieved": True, "confidence": float("nan")}
-    rows.append(told(one, EventKind.EVALUATED, rows[-1].at - one.created_at, facts=odd))
+    for odd in (
+        {"achieved": True, "confidence": 0.99, "of_revision": 1, "counts": False},
+        {"achieved": True, "confidence": float("nan")},
+        {"achieved": True, "confidence": True},
+        {"achieved": True, "confidence": 85},
+        {"fault": "timeout"},
+    ):
+        rows.append(told(one, EventKind.EVALUATED, rows[-1].at - one.created_at, facts=odd))
     chart = chart_of(one, rows, last=MOMENT, threshold=0.7)
     assert [(p.confidence, p.decision_id) for p in chart.points] == [
         (0.8, "m.1.2"),
-        (0.9, "m.2.6"),
+        (0.9, "m.1.6"),
     ]
     assert all(0.0 <= p.x <= 1.0 for p in chart.points)
 

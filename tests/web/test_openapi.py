@@ -102,7 +102,7 @@ def test_the_reference_lists_what_is_served(described: dict[str, Any]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text("utf-8")
     rows = {}
     for line in page.splitlines():
-        if line.startswith(("| `GET", "| `P")):
+        if line.startswith(("| `GET", "| `P", "| `DELETE")):
             operation, who = [cell.strip() for cell in line.split("|")[1:3]]
             rows[operation.strip("`").split("?")[0]] = who
     served = {
@@ -116,8 +116,14 @@ def test_the_reference_lists_what_is_served(described: dict[str, Any]) -> None:
         assert roles == (sorted(rows[operation].split(", ")) if who is None else who), operation
 
 
-NEVER_ANSWERED = {"not_all_decided", "delivery_failed", "port_taken", "other_schema"}
-"""Errors of the library, of the outbox and of starting, and a kind: no request ends in them."""
+NEVER_ANSWERED = {
+    "not_all_decided",
+    "delivery_failed",
+    "mission_refused",
+    "port_taken",
+    "other_schema",
+}
+"""Errors of the library, of the outbox and of starting, and kinds: no request ends in them."""
 
 
 def _kinds(of: type[SurelineError]) -> Iterator[type[SurelineError]]:

@@ -21,6 +21,7 @@ from sureline.web.api import (
     inbound,
     incidents,
     logbook,
+    missions,
     outcomes,
     policies,
     recalls,
@@ -86,6 +87,7 @@ DESCRIPTION_PATH = "/openapi.json"
 
 OPERATIONS: tuple[Operation, ...] = (
     *decisions.OPERATIONS,  # first: the address that is asked most is found soonest
+    *missions.OPERATIONS,
     *outcomes.OPERATIONS,
     *audits.OPERATIONS,
     *reviews.OPERATIONS,

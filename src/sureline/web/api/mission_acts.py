@@ -13,7 +13,6 @@ from sureline.errors import InvalidInput
 from sureline.web.api.mission_access import check_other
 
 ACTS = ("suspend", "resume", "extend", "fail", "complete", "change")
-_MISSIONS = "missions"
 LIMITS = ("hours", "invocations", "tokens", "cost", "calls")
 
 
@@ -33,7 +32,7 @@ async def act_on(
         raise InvalidInput(f"say what to raise: any of {', '.join(LIMITS)}")
     if act == "change" and given.get("objective") is None and given.get("criteria") is None:
         raise InvalidInput("say what to change: objective, criteria or both")
-    done: Mission = await getattr(getattr(services, _MISSIONS), act)(
+    done: Mission = await getattr(services.missions, act)(
         mission.id, by=acting(key.name, field="key"), **given
     )
     return done

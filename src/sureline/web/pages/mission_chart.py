@@ -10,9 +10,9 @@ from typing import Any
 
 from sureline.core.values.mission import EventKind, Mission, MissionEvent
 
-ACHIEVED, CONFIDENCE = "achieved", "confidence"
-OF_REVISION, COUNTS = "of_revision", "counts"
-"""Facts of an evaluation; the latter two of one that came late, of an earlier objective."""
+ACHIEVED, CONFIDENCE, THRESHOLD = "achieved", "confidence", "threshold"
+DECISION, COUNTS = "decision_id", "counts"
+"""Facts of an evaluation; one that came late, of an earlier objective, does not count."""
 
 _MARKS = frozenset({EventKind.SUSPENDED, EventKind.RESUMED, EventKind.COMPLETED, EventKind.FAILED})
 
@@ -26,6 +26,7 @@ class Point:
     invocation: int
     achieved: bool
     confidence: float
+    threshold: float | None
     decision_id: str | None
 
 
@@ -72,9 +73,10 @@ def chart_of(
                 invocation=one.invocation,
                 achieved=one.facts.get(ACHIEVED) is True,
                 confidence=confidence,
-                decision_id=decision_id,
+                threshold=share_of(one.facts, THRESHOLD),
+                decision_id=decision_of(one),
             )
-            for one, decision_id in zip(events, decisions_of(mission, events), strict=True)
+            for one in events
             if one.kind is EventKind.EVALUATED
             and one.facts.get(COUNTS) is not False
             and (confidence := share_of(one.facts, CONFIDENCE)) is not None
@@ -94,13 +96,7 @@ def share_of(facts: Mapping[str, Any], name: str) -> float | None:
     return float(value) if math.isfinite(value) and 0.0 <= value <= 1.0 else None
 
 
-def decisions_of(mission: Mission, events: Sequence[MissionEvent]) -> list[str | None]:
-    """Return for each row of a timeline the decision that its evaluation is in the ledger."""
-    found: list[str | None] = []
-    revision = mission.revision
-    for one in reversed(events):
-        is_verdict = one.kind is EventKind.EVALUATED
-        of = one.facts.get(OF_REVISION, revision)
-        found.append(f"{mission.id}.{of}.{one.invocation}" if is_verdict else None)
-        revision -= one.kind is EventKind.CHANGED
-    return found[::-1]
+def decision_of(event: MissionEvent) -> str | None:
+    """Return the decision that an event's evaluation is in the ledger."""
+    found = event.facts.get(DECISION)
+    return found if isinstance(found, str) and found else None

@@ -116,7 +116,7 @@ async def _shown(visit: Visit, *, refused: SurelineError | None = None) -> Reply
     now = services.clock.now()
     kind = (await _kinds(visit)).get(mission.kind)
     blind = await _is_blind(visit, mission)
-    rows = rows_of(mission, events)
+    rows = rows_of(events)
     threshold = None if kind is None else await _threshold(visit, kind)
     last = max(now if mission.ended_at is None else mission.ended_at, mission.updated_at)
     return visit.html(

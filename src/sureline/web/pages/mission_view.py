@@ -10,7 +10,7 @@ from typing import Any
 from sureline.application.ports.keys import ApiKey, Role
 from sureline.core.values.mission import Cause, EventKind, Mission, MissionEvent, MissionState
 from sureline.web.api.mission_access import is_own
-from sureline.web.pages.mission_chart import decisions_of
+from sureline.web.pages.mission_chart import DECISION, decision_of
 from sureline.web.pages.mission_words import CAUSES, EVENTS, Said
 from sureline.web.pages.templates import span
 
@@ -105,7 +105,7 @@ def acts_of(key: ApiKey, mission: Mission) -> frozenset[str]:
     return frozenset(acts & {SUSPEND} if is_own(key, mission) else acts)
 
 
-def rows_of(mission: Mission, events: Sequence[MissionEvent]) -> list[EventRow]:
+def rows_of(events: Sequence[MissionEvent]) -> list[EventRow]:
     """Return the timeline, the newest first."""
     return [
         EventRow(
@@ -116,10 +116,10 @@ def rows_of(mission: Mission, events: Sequence[MissionEvent]) -> list[EventRow]:
             by=one.by,
             why=CAUSES[one.cause].why if one.kind in _STOPS else "",
             figures=_figures(one.facts),
-            decision_id=decision_id,
+            decision_id=decision_of(one),
         )
-        for one, decision_id in zip(events, decisions_of(mission, events), strict=True)
-    ][::-1]
+        for one in reversed(events)
+    ]
 
 
 def seen_mark(mission: Mission) -> str:
@@ -148,7 +148,7 @@ def _figures(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         (name.replace("_", " "), _written(value))
         for name, value in facts.items()
-        if value is not None
+        if name != DECISION and value is not None
     ]
 
 
