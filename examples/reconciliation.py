@@ -39,7 +39,7 @@ def main() -> None:
             gate.mission(
                 "reconciliation",
                 objective="Close all open disputes.",
-                success_check=lambda mission: not disputes,
+                success_check=lambda _: not disputes,
             ) as mission,
         ):
             while mission.goes_on:

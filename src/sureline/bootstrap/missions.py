@@ -12,6 +12,7 @@ from sureline.application.mission.kinds import Kinds
 from sureline.application.mission.missions import Missions
 from sureline.application.mission.overdue import Overdue
 from sureline.application.mission.recording import Recorder
+from sureline.application.models_seen import ModelWatch
 from sureline.application.policies import PolicyBook
 from sureline.application.ports.models import ModelClient
 from sureline.bootstrap.opinions import new_nonce
@@ -38,6 +39,7 @@ def missions_of(
         ledger=store.ledger,
         hard_switch=plugins.hard_switch,
         recorder=Recorder(secret=store.secret),
+        models=ModelWatch(registry=store.registry, clock=plugins.clock, workspace=workspace),
         overdue=overdue,
         clock=plugins.clock,
         workspace=workspace,

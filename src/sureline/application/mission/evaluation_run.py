@@ -14,7 +14,8 @@ from sureline.application.mission.evaluating import SECONDS, Evaluating
 from sureline.application.mission.kinds import Kinds
 from sureline.application.mission.overdue import Overdue
 from sureline.application.mission.recording import Recorder
-from sureline.application.mission.weighing import weigh
+from sureline.application.mission.weighing import answered, note_judge, weigh
+from sureline.application.models_seen import ModelWatch
 from sureline.application.ports.clock import Clock
 from sureline.application.ports.ledger import Ledger
 from sureline.application.ports.missions import Change, MissionStore
@@ -63,6 +64,7 @@ class EvaluationRun:
     ledger: Ledger
     hard_switch: HardSwitch
     recorder: Recorder
+    models: ModelWatch
     overdue: Overdue
     clock: Clock
     workspace: str
@@ -126,9 +128,9 @@ class EvaluationRun:
         """Conclude from what was found about `seen`, and write it all in one transaction."""
         # Read as late as possible: a switch that turned on meanwhile still counts.
         switches = await self.switches(kind)
-        current = await self.currents.latest(kind.slice_key)
+        holds = await self.currents.latest(kind.slice_key)
         now = self.clock.now()
-        weighed = weigh(evaluation, current, kind, now)
+        weighed = weigh(evaluation, answered(holds, evaluation, self.models), kind, now)
         conclusions: list[Conclusion] = []
 
         def make(mission: Mission) -> Change:
@@ -169,6 +171,7 @@ class EvaluationRun:
 
         change = await self.store.change(self.workspace, seen.id, make)
         self.tell(change.step)
+        await note_judge(holds, evaluation, self.models)
         return conclusions[0], change.step.mission
 
     async def _let_go(self, mission_id: str, owner: str) -> None:

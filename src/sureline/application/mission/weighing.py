@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from sureline.application.current import Current
+from sureline.application.models_seen import ModelWatch
+from sureline.core.gate.answered import answers_in
 from sureline.core.gate.composition import assess
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
@@ -29,13 +31,33 @@ class Weighed:
     sure: bool
 
 
+def answered(current: Current, evaluation: Evaluation, models: ModelWatch) -> Current:
+    """Return what holds now that this judge answered.
+
+    Where it is not the model that was expected, the certificate of the other says nothing of it.
+    """
+    details = [signal_of(evaluation).detail]
+    if not current.names:
+        return current
+    known = models.known(current.seen, answers_in(details, current.names, kept=False))
+    return current.measured_by(known, answers_in(details, current.names))
+
+
+async def note_judge(current: Current, evaluation: Evaluation, models: ModelWatch) -> None:
+    """Write down which model judged, where it is another than was known before."""
+    details = [signal_of(evaluation).detail]
+    now = answers_in(details, current.names, kept=False)
+    if now:
+        await models.observe(current.seen, now)
+
+
 def weigh(evaluation: Evaluation, current: Current, kind: MissionKind, now: datetime) -> Weighed:
     """Compare an evaluation with the certified threshold, or with the kind's where none is valid.
 
     A certificate says from where on `achieved` may be believed; a judge that says `not achieved`
     is held to the kind's own confidence in any case.
     """
-    assessed = assess((_signal(evaluation),), current.policy, maps=current.maps, unreadable=False)
+    assessed = assess((signal_of(evaluation),), current.policy, maps=current.maps, unreadable=False)
     stakes = current.policy.stakes
     threshold = current.threshold(stakes, now)
     certified = threshold.certificate is not None
@@ -55,7 +77,7 @@ def weigh(evaluation: Evaluation, current: Current, kind: MissionKind, now: date
     )
 
 
-def _signal(evaluation: Evaluation) -> Signal:
+def signal_of(evaluation: Evaluation) -> Signal:
     """Return the evaluation as a signal: how probable it is that the objective is achieved."""
     judged = evaluation.source is EvaluationSource.JUDGE
     kind = SignalKind.JUDGE if judged else SignalKind.OBJECTIVE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,6 +11,8 @@ from sureline.application.mission.new_mission import NewMission
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import Cause, Mission, MissionState
 from sureline.core.values.mission_evidence import Evidence, ToolCall
+from sureline.core.values.mission_kind import MissionKind
+from sureline.core.values.model_card import ModelCard
 from sureline.core.values.outcome import Action, OutcomeSource
 from sureline.gate import Gate
 from sureline.testing import FakeMissionJudge, temporary_gate
@@ -28,15 +31,20 @@ SLICE = "mission.books"
 BUSY = Evidence(answer="done", calls=(ToolCall(name="close", arguments={}, result="ok", ok=True),))
 
 
-def judge_of(seed: int) -> FakeMissionJudge:
-    """Return a judge that says `achieved` of everything, as sure as the mission's id has it."""
+@dataclass
+class Judge:
+    """A judge that says `achieved` of everything, as sure as the mission's id has it."""
 
-    def says(mission: Mission) -> Evaluation:
+    seed: int
+    card: ModelCard | None = None
+
+    async def judge(self, mission: Mission, kind: MissionKind) -> Evaluation:
         return Evaluation(
-            source=EvaluationSource.JUDGE, achieved=True, confidence=sureness(seed, mission.id)
+            source=EvaluationSource.JUDGE,
+            achieved=True,
+            confidence=sureness(self.seed, mission.id),
+            card=self.card,
         )
-
-    return FakeMissionJudge(says)
 
 
 def sureness(seed: int, mission_id: str) -> float:
@@ -83,7 +91,7 @@ async def audit(gate: Gate, seed: int) -> int:
 def test_a_kind_of_mission_is_certified_like_any_slice() -> None:
     """Audits and answers certify a threshold; once activated it takes the kind's place."""
     seed = 7
-    with temporary_gate(POLICY.format(model="two:sceptic-1"), mission_judge=judge_of(seed)) as gate:
+    with temporary_gate(POLICY.format(model="two:sceptic-1"), mission_judge=Judge(seed)) as gate:
         first = [gate.run(one(gate, f"m{number}", seed)) for number in range(400)]
         completed = [mission for mission in first if mission.state is MissionState.COMPLETED]
         assert {mission.state for mission in first} == {
@@ -129,11 +137,17 @@ def test_missions_that_turn_out_wrong_give_their_kind_to_people() -> None:
         assert (asked.state, asked.cause) == (MissionState.SUSPENDED, Cause.SWITCH)
 
 
-def test_another_judge_voids_the_certificate() -> None:
-    """A certificate speaks of one judge; what was said of another's confidence counts no more."""
-    seed = 7
-    with temporary_gate(POLICY.format(model="two:sceptic-1"), mission_judge=judge_of(seed)) as gate:
-        before = gate.run(gate.services.policies.latest()).measurement_hashes[SLICE]
-        proposed = POLICY.format(model="two:sceptic-2")
-    with temporary_gate(proposed, mission_judge=judge_of(seed)) as gate:
-        assert gate.run(gate.services.policies.latest()).measurement_hashes[SLICE] != before
+def test_another_judge_is_another_measurement() -> None:
+    """What is certified speaks of one judge: the one named, and the model that answers for it."""
+    seed, hashes = 7, []
+    for named, answers in (("sceptic-1", "s-1"), ("sceptic-1", "s-2"), ("sceptic-2", "s-1")):
+        judge = Judge(seed, ModelCard(asked=f"two:{named}", answered="s-1", prompt="p"))
+        with temporary_gate(POLICY.format(model=f"two:{named}"), mission_judge=judge) as gate:
+            gate.run(one(gate, "m1", seed))
+            judge.card = ModelCard(asked=f"two:{named}", answered=answers, prompt="p")
+            found = gate.run(one(gate, "m2", seed))
+            assert found.last is not None
+            stored = gate.run(gate.services.ledger.decision("default", found.last.decision_id))
+            assert stored is not None
+            hashes.append(stored.measurement_hash)
+    assert len(set(hashes)) == 3
