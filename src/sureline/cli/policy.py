@@ -236,15 +236,17 @@ def _show_loaded(loaded: LoadedPolicy) -> None:
 
 
 def _show_report(report: Sequence[SliceReport]) -> None:
-    print_table(
-        "Labels needed above the threshold before anything is automated",
-        ("slice", "mode", "target", "no error", "1 error", "2 errors"),
-        [
-            (one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors)
-            for one in report
-            if one.confidence is None
-        ],
-    )
+    rows = [
+        (one.slice_key, one.mode, f"{one.target:g}", *one.labels_by_errors)
+        for one in report
+        if one.confidence is None
+    ]
+    if rows:
+        print_table(
+            "Labels needed above the threshold before anything is automated",
+            ("slice", "mode", "target", "no error", "1 error", "2 errors"),
+            rows,
+        )
     for one in report:
         if one.deductions:
             _show_deductions(one)
