@@ -21,6 +21,8 @@ from sureline.core.values.notification import (
     NoticeKind,
     Notifications,
 )
+from sureline.testing import FixedClock
+from tests.missioned import missioned, reply
 from tests.outbox.told import courier, now, opened, outbox, pass_time, policy, webhook
 from tests.receivers import SECRET, Receiver, receiving
 
@@ -235,3 +237,51 @@ async def test_an_address_that_is_wrong_is_seen_at_once(receiver: Receiver) -> N
     (delivery,) = await outbox(services)
     assert delivery.state is DeliveryState.DELIVERED
     services.close()
+
+
+async def test_a_kind_of_mission_may_have_a_group_a_channel_and_fields(receiver: Receiver) -> None:
+    """It is a slice: its on-call is told, reminders go further up, and named fields leave."""
+    url = receiver.url
+    hook = {"kind": "webhook", "secret_from": "HOOK_SECRET", "events": ["decided"]}
+    more = {
+        "notifications": {
+            "page": PAGE,
+            "allow_private": ["127.0.0.1"],
+            "fields": [{"slice": "mission.books", "show": ["progress"]}],
+            "channels": [
+                {"name": "pager", "url": f"{url}?pager", **hook},
+                {"name": "chief", "url": f"{url}?chief", **hook},
+                {"name": "books", "url": f"{url}?books", **hook, "slices": ["mission.books"]}
+                | {"events": ["mission_suspended"]},
+            ],
+        },
+        "groups": {
+            "keepers": {
+                "members": ["ada"],
+                "slices": ["mission.books"],
+                "on_call": {"person": "lee", "channel": "pager"},
+                "steps": ["chiefs"],
+            },
+            "chiefs": {"members": ["kim"], "on_call": {"channel": "chief"}},
+        },
+    }
+    clock = FixedClock()
+    with missioned(reply(False, 0.2, progress="Five are closed."), clock=clock, more=more) as world:
+        await world.create()
+        await world.turn()
+        await world.evaluate()
+        carrier = courier(world.gate.services)
+        await carrier.round()
+        first = {one.path.partition("?")[2]: one.event for one in receiver.received}
+        receiver.received.clear()
+        clock.advance(timedelta(hours=1))
+        await world.missions.tick()
+        await carrier.round()
+    assert set(first) == {"pager", "books"}
+    assert {one["data"]["fields"]["progress"] for one in first.values()} == {"Five are closed."}
+    told = first["books"]["data"]
+    assert told["link"] == f"{PAGE}/missions/m1"
+    assert told["facts"]["confidence"] == "0.2"
+    assert told["facts"]["threshold"] == "0.7"
+    reminded = {one.path.partition("?")[2]: one.event["type"] for one in receiver.received}
+    assert reminded == {"pager": "mission.reminded", "chief": "mission.reminded"}
