@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from sureline.application.ports.keys import Role
 from sureline.application.ports.ledger import StoredDecision
+from sureline.bootstrap import operations_of
 from sureline.core.values.certificate import Scale
 from sureline.core.values.mission import Mission, MissionState
 from sureline.core.values.mission_kind import MissionKind
@@ -66,8 +67,10 @@ async def index(visit: Visit) -> Reply:
     counts = await services.store.missions.counts(services.workspace)
     now = services.clock.now()
     kinds = await _kinds(visit)
+    untold = await operations_of(services).outbox.read(services.workspace)
     return visit.html(
         "missions.html.j2",
+        untold=untold if key.role is not Role.AGENT and not key.slices else None,
         rows=[
             {"one": one, "bars": bars_of(one, now)[:2], "left": one.deadline_at - now}
             for one in found[:PAGE]
