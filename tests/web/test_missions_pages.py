@@ -138,6 +138,12 @@ def test_other_slices_are_not_seen(staged: Served) -> None:
         assert client.get("/missions/none").status_code == 404
 
 
+def test_the_dashboard_counts_them(reviewer: httpx.Client) -> None:
+    """How many wait and how many are at work, with a link to them."""
+    page = reviewer.get("/dashboard").text
+    assert "2 wait<small>2 at work" in page
+
+
 def test_every_cause_event_and_state_has_words() -> None:
     """Whatever a mission says of itself, the page can say it."""
     assert set(CAUSES) == set(Cause)

@@ -153,6 +153,7 @@ async def show(visit: Visit) -> Reply:
         opinions=await _opinions(services, key),
         warnings=[*warnings_of(await standings_seen(services, key))],
         verified=await services.store.verifications.latest(),
+        missions=await visit.context.mission_counts.seen(key),
         now=now,
     )
 
