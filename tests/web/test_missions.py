@@ -419,6 +419,26 @@ def test_a_slip_in_the_form_is_said(served: Served, form: dict[str, str], said: 
     assert served.call("GET", "/v1/missions/m1").json()["state"] == "created"
 
 
+def test_what_an_audit_is_to_judge_is_not_shown_to_reviewers(tmp_path: Path) -> None:
+    """Drawn for an audit: no verdict, no confidence, no words for them; an auditor sees all."""
+    policy = MISSIONS.replace("evaluate_every: 2", "evaluate_every: 1\n    audit_rate: 1")
+    sure = FakeMissionJudge.saying(True, 0.93, reasoning="all six are closed")
+    with serve(tmp_path, policy=policy, mission_judge=sure) as served:
+        create(served, id="m1")
+        turn(served)
+        assert act(served, "evaluate", AGENT).json()["state"] == "completed"
+        pages = {
+            role: Visitor(served, role).get("/missions/m1").text for role in Role if role != AGENT
+        }
+        lists = Visitor(served).get("/missions").text
+    for page in (pages[REVIEWER], lists):
+        assert "0.93" not in page
+        assert "all six are closed" not in page
+    assert "yet to judge it without" in pages[REVIEWER]
+    assert "0.93" in pages[AUDITOR]
+    assert "all six are closed" in pages[ADMIN]
+
+
 def test_a_form_without_its_token_does_nothing(served: Served) -> None:
     """As every form: 403 without the session's token."""
     waiting(served)
