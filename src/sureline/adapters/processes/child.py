@@ -14,6 +14,7 @@ from sureline.application.ports.processes import NotStarted, Ran
 TAIL_BYTES = 8_000
 """Of each of a program's two outputs so much is kept."""
 _CHUNK = 65_536
+_LOOK_SECONDS = 0.02
 _OWN = "SURELINE_"
 
 Sink = Callable[[bytes], None]
@@ -110,7 +111,7 @@ class Child:
         return await self.wait()
 
     async def _end(self) -> Ran:
-        exit_code = await self._process.wait()
+        exit_code = await self._exit_code()
         if is_left(self.pid):
             await ended(self.pid, self._grace)
         self._watchdog.watch(None)
@@ -124,6 +125,12 @@ class Child:
             stderr=self._err.text(),
             cut=self._out.cut + self._err.cut,
         )
+
+    async def _exit_code(self) -> int:
+        """Wait for the program itself: `Process.wait` waits for all that hold its pipes as well."""
+        while (exit_code := self._process.returncode) is None:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_SECONDS)
+        return exit_code
 
     async def _read(self, stream: asyncio.StreamReader, tail: Tail) -> None:
         while data := await stream.read(_CHUNK):
