@@ -79,10 +79,10 @@ class EvaluationRun:
         """
         async with self.turns.of(mission_id):
             while True:
-                kind, mission = await self._claimed(mission_id, owner)
-                if mission.evaluating is None or mission.evaluating.owner != owner:
+                kind, mission, lease = await self._claimed(mission_id, owner)
+                if lease is None:
                     return mission
-                conclusion, mission = await self._once(mission, kind, owner, check)
+                conclusion, mission = await self._once(mission, kind, lease, check)
                 if conclusion is None or conclusion.verdict is not Verdict.RETRY:
                     return mission
                 await self.pause(BACK_OFF[min(mission.faults, len(BACK_OFF)) - 1])
@@ -92,8 +92,13 @@ class EvaluationRun:
         stored = await self.ledger.switches_on(self.workspace, kind.slice_key, None)
         return (*self.hard_switch.read(self.workspace), *stored)
 
-    async def _claimed(self, mission_id: str, owner: str) -> tuple[MissionKind, Mission]:
-        """Take the evaluation for `owner`, if there is one to take."""
+    async def _claimed(
+        self, mission_id: str, owner: str
+    ) -> tuple[MissionKind, Mission, Lease | None]:
+        """Take the evaluation for `owner`, if there is one to take; None if there is none.
+
+        An owner's name tells nothing: several processes may work under one API key.
+        """
         stored = await self.store.mission(self.workspace, mission_id)
         name = "" if stored is None else stored.kind
         found = (await self.kinds.all()).get(name)
@@ -101,17 +106,21 @@ class EvaluationRun:
         now = self.clock.now()
         lease = Lease(owner=owner, until=now + timedelta(seconds=_seconds(kind)))
 
+        taken: list[Lease] = []
+
         def make(mission: Mission) -> Change:
+            taken.clear()
             if found is None or not _is_to_evaluate(mission, now):
                 return Change(step=Step(mission=mission))
+            taken.append(lease)
             after = replace(mission, evaluating=lease, version=mission.version + 1)
             return Change(step=Step(mission=after))
 
         change = await self.store.change(self.workspace, mission_id, make)
-        return kind, change.step.mission
+        return kind, change.step.mission, taken[0] if taken else None
 
     async def _once(
-        self, mission: Mission, kind: MissionKind, owner: str, check: SuccessCheck | None
+        self, mission: Mission, kind: MissionKind, lease: Lease, check: SuccessCheck | None
     ) -> tuple[Conclusion | None, Mission]:
         """Try once and act on it; where whoever asked is cancelled, the evaluation stays owed."""
         started = self.clock.now()
@@ -119,7 +128,7 @@ class EvaluationRun:
             evaluation = await self.evaluating.try_once(mission, kind, check)
             return await self._act(mission, kind, evaluation, started)
         except BaseException:
-            await asyncio.shield(self._let_go(mission.id, owner))
+            await asyncio.shield(self._let_go(mission.id, lease))
             raise
 
     async def _act(
@@ -174,10 +183,9 @@ class EvaluationRun:
         await note_judge(holds, evaluation, self.models)
         return conclusions[0], change.step.mission
 
-    async def _let_go(self, mission_id: str, owner: str) -> None:
+    async def _let_go(self, mission_id: str, lease: Lease) -> None:
         def make(mission: Mission) -> Change:
-            lease = mission.evaluating
-            if lease is None or lease.owner != owner:
+            if mission.evaluating != lease:
                 return Change(step=Step(mission=mission))
             after = replace(mission, evaluating=None, version=mission.version + 1)
             return Change(step=Step(mission=after))
