@@ -73,6 +73,7 @@ def world(served: Served) -> World:
     text = WIDE_POLICY.replace("auto: 0.85", "auto: 0.86")
     made = served.call("POST", "/v1/policies", ADMIN, json={"text": text}).json()
     world.pages.append(f"/policy?show={made['hash']}")
+    world.pages.append(f"/missions/{world.mission()}")
     world.asked()
     world.answer_first()
     world.audited()
@@ -105,7 +106,8 @@ def addresses(path: str, world: World) -> list[str]:
     real = {"key": "replies", "hash": world.policy(), "name": "sureline.css", "part": "task"}
     hostile = [text[:2_000] for text in HOSTILE if text]
     found = []
-    for names in ({**real, "id": world.asked()}, *(dict.fromkeys(PLACES, one) for one in hostile)):
+    known = world.mission() if path.startswith("/missions/") else world.asked()
+    for names in ({**real, "id": known}, *(dict.fromkeys(PLACES, one) for one in hostile)):
         steps = {name: quote(text, safe="") for name, text in names.items()}
         found.append(path.format_map(_OrId(steps)))
     return found
