@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from sureline.application.current import Currents
 from sureline.application.mission.check import SuccessCheck
@@ -140,6 +141,9 @@ class EvaluationRun:
         holds = await self.currents.latest(kind.slice_key)
         now = self.clock.now()
         weighed = weigh(evaluation, answered(holds, evaluation, self.models), kind, now)
+        row = partial(
+            self.recorder.record, seen, kind, weighed, switches=switches, started=started, now=now
+        )
         conclusions: list[Conclusion] = []
 
         def make(mission: Mission) -> Change:
@@ -156,16 +160,6 @@ class EvaluationRun:
             decision_id = decision_id_of(seen)
             if evaluation.fault is not None:
                 decision_id += f".{mission.version}"  # a try that failed is none of the verdicts
-            record = self.recorder.record(
-                seen,
-                kind,
-                weighed,
-                conclusion,
-                decision_id=decision_id,
-                switches=switches,
-                started=started,
-                now=now,
-            )
             step = concluded(
                 mission,
                 kind,
@@ -176,7 +170,8 @@ class EvaluationRun:
                 threshold=weighed.threshold.auto,
             )
             counts = mission.state in _AT_WORK and mission.revision == seen.revision
-            return Change(step=step, evaluation=record if counts else None)
+            record = row(conclusion, decision_id=decision_id) if counts else None
+            return Change(step=step, evaluation=record)
 
         change = await self.store.change(self.workspace, seen.id, make)
         self.tell(change.step)
