@@ -81,18 +81,9 @@ class ServerContext:
             waiting=Seats(settings.waiting),
             long_work=Seats(1),
             kept_report=KeptReport(services.clock),
-            live=LiveQueue(
-                services.desk.counts,
-                every=settings.count_seconds,
-                most=settings.streams,
-                most_of_one=settings.streams_of_one,
-            ),
+            live=_live(services, settings),
             view_counts=ViewCounts(services.clock),
-            mission_counts=MissionCounts(
-                lambda: services.store.missions.counts(services.workspace),
-                services.clock,
-                every=settings.count_seconds,
-            ),
+            mission_counts=_mission_counts(services, settings),
             metrics=Metrics(),
             closing=asyncio.Event(),
         )
@@ -125,3 +116,20 @@ class ServerContext:
         """
         with self.long_work:
             return await asyncio.to_thread(lambda: asyncio.run(work()))
+
+
+def _live(services: Services, settings: ServerSettings) -> LiveQueue:
+    return LiveQueue(
+        services.desk.counts,
+        every=settings.count_seconds,
+        most=settings.streams,
+        most_of_one=settings.streams_of_one,
+    )
+
+
+def _mission_counts(services: Services, settings: ServerSettings) -> MissionCounts:
+    return MissionCounts(
+        lambda: services.store.missions.counts(services.workspace),
+        services.clock,
+        every=settings.count_seconds,
+    )
