@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sureline.core.mission.summary import summary
-from sureline.core.values.mission import Lease, Mission, MissionEvent
+from sureline.core.values.mission import Escalation, LastEvaluation, Lease, Mission, MissionEvent
 
 
 def mission_json(mission: Mission, *, now: datetime) -> dict[str, Any]:
@@ -40,30 +40,34 @@ def mission_json(mission: Mission, *, now: datetime) -> dict[str, Any]:
             "cost": mission.budget.cost,
             "calls": mission.budget.calls,
         },
-        "last_evaluation": None
-        if last is None
-        else {
-            "decision_id": last.decision_id,
-            "invocation": last.invocation,
-            "at": _at(last.at),
-            "achieved": last.achieved,
-            "confidence": last.confidence,
-            "fault": last.fault,
-            "reasoning": last.reasoning,
-            "progress": last.progress,
-        },
-        "escalation": None
-        if called is None
-        else {
-            "cause": called.cause.value,
-            "since": _at(called.since),
-            "reminded": called.reminded,
-            "remind_at": _at(called.remind_at),
-            "facts": dict(called.facts),
-        },
+        "last_evaluation": None if last is None else _evaluation(last),
+        "escalation": None if called is None else _escalation(called),
         "submitted_by": mission.submitted_by,
         "erased": mission.erased,
         "summary": summary(mission, now),
+    }
+
+
+def _evaluation(last: LastEvaluation) -> dict[str, Any]:
+    return {
+        "decision_id": last.decision_id,
+        "invocation": last.invocation,
+        "at": _at(last.at),
+        "achieved": last.achieved,
+        "confidence": last.confidence,
+        "fault": last.fault,
+        "reasoning": last.reasoning,
+        "progress": last.progress,
+    }
+
+
+def _escalation(called: Escalation) -> dict[str, Any]:
+    return {
+        "cause": called.cause.value,
+        "since": _at(called.since),
+        "reminded": called.reminded,
+        "remind_at": _at(called.remind_at),
+        "facts": dict(called.facts),
     }
 
 

@@ -25,6 +25,8 @@ from sureline.core.values.finding import Finding
 from sureline.core.values.mission import Cause, Mission
 from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.proposal import Generator, Proposal, SourceText
+from sureline.core.values.review import Review
+from sureline.core.values.review_line import ReviewLine
 from sureline.core.values.switch import Switch
 
 _REASONS = {
@@ -123,7 +125,6 @@ class Recorder:
         review = opened_review(
             decision, policy.review, submitted_by=proposal.submitted_by, now=decision.created_at
         )
-        codes = [reason.code for reason in decision.reasons]
         return DecisionRecord(
             id=decision.id,
             workspace=decision.workspace,
@@ -149,17 +150,20 @@ class Recorder:
             answer=encode_answer(decision),
             request=identity.request,
             review=review,
-            review_line=None
-            if review is None
-            else line_of(
-                review,
-                proposal.task,
-                codes,
-                findings=decision.feedback,
-                confidence=decision.confidence,
-            ),
+            review_line=None if review is None else _line(review, proposal.task, decision),
             subject=identity.subject,
         )
+
+
+def _line(review: Review, task: str, decision: Decision) -> ReviewLine:
+    """Return what the list says of the audit that a completed mission opens."""
+    return line_of(
+        review,
+        task,
+        (reason.code for reason in decision.reasons),
+        findings=decision.feedback,
+        confidence=decision.confidence,
+    )
 
 
 _UNSEEN = frozenset({Route.AUTO_APPROVE, Route.AUTO_REJECT})
