@@ -41,7 +41,7 @@ from sureline.application.stored_calibration import active_calibration, certific
 from sureline.application.watch import SliceWatch, Watcher
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.learning.calibrate import SliceCalibration
-from sureline.core.learning.levers import levers
+from sureline.core.learning.levers import Lever, levers
 from sureline.core.learning.offers import offers
 from sureline.core.learning.slice_facts import SliceFacts
 from sureline.core.learning.suggestions import Suggestion, suggest
@@ -151,9 +151,7 @@ class Reporter:
             policy, of.measurement, since=since
         )
         facts = slice_facts(of, mistakes)
-        suggestions = suggest(facts)
-        # A mission has neither drafts nor a floor below which there are none.
-        turned = () if policy.is_mission else levers(lever_facts(of, facts.held or facts.proposed))
+        suggestions, turned = suggest(facts), _levers(of, facts)
         return SliceReport(
             slice_key=one.slice_key,
             mode=policy.mode,
@@ -184,6 +182,11 @@ class Reporter:
             opinions=opinions,
             watch=of.watch,
         )
+
+
+def _levers(of: SliceSources, facts: SliceFacts) -> tuple[Lever, ...]:
+    """Return what can be turned: of a mission nothing, it has no drafts, so no floor for them."""
+    return () if of.policy.is_mission else levers(lever_facts(of, facts.held or facts.proposed))
 
 
 def _reviewed(facts: SliceFacts, measured: MeasuredDetection) -> CorrectedPrecision:
