@@ -14,6 +14,9 @@ ROUNDING = 1e-6
 """A log-probability this far above 0 is rounding: providers work in 32-bit floats, where that of a
 certain token may come out as 1e-7. What is further above is no log-probability."""
 
+LEAST = -1e300
+"""What is below counts as this: both are a probability of 0."""
+
 
 def token_probability(logprobs: Sequence[object]) -> Signal:
     """Return the geometric mean of the tokens' probabilities, exp(mean(log p)), in [0, 1].
@@ -32,7 +35,7 @@ def token_probability(logprobs: Sequence[object]) -> Signal:
             detail: dict[str, Any] = {"tokens": len(logprobs), "at": index}
             return Signal.failed(NAME, SignalKind.SELF_REPORT, read, detail=detail)
         known.append(read)
-    # Divided first: a sum of huge figures would overflow.
+    # Divided first: a sum of huge figures would overflow, and of the hugest even so.
     mean = math.fsum(one / len(known) for one in known)
     detail = {"tokens": len(known), "lowest": round(math.exp(min(known)), 6)}
     value = round(math.exp(mean), 12)
@@ -49,4 +52,4 @@ def _read(one: object) -> float | str:
         number = float(one)
     except OverflowError:  # a whole number beyond all floats
         return "not_finite"
-    return min(number, 0.0) if math.isfinite(number) else "not_finite"
+    return min(max(number, LEAST), 0.0) if math.isfinite(number) else "not_finite"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
+import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sureline.core.opinions.token_probability import token_probability
@@ -75,6 +77,7 @@ def test_whatever_is_given_the_value_is_in_the_unit_interval(given: list[Any]) -
 
 
 @given(logs, st.randoms(use_true_random=False))
+@example([-sys.float_info.max] * 3, random.Random(0))
 def test_the_order_of_tokens_does_not_matter(tokens: list[float], order: Any) -> None:
     """Shuffling the tokens changes nothing."""
     shuffled = list(tokens)
