@@ -63,14 +63,7 @@ def open_services(
         currents=currents,
         decider=_decider(store, currents, plugins, client, workspace),
         canaries=open_canaries(store, policies, plugins, client=client, workspace=workspace),
-        consumer=Consumer(
-            ledger=store.ledger,
-            seen=seen,
-            currents=currents,
-            hard_switch=plugins.hard_switch,
-            desk=desk,
-            clock=plugins.clock,
-        ),
+        consumer=_consumer(store, seen, currents, plugins, desk),
         labeller=_labeller(store, seen, currents, plugins),
         recalibrator=Recalibrator(
             ledger=store.ledger,
@@ -104,6 +97,20 @@ def _on_time(plugins: Plugins, store: Store) -> Plugins:
 def _reviewers(store: Store, policies: PolicyBook, plugins: Plugins, workspace: str) -> Reviewers:
     return Reviewers(
         planted=store.planted, clock=plugins.clock, workspace=workspace, policies=policies
+    )
+
+
+def _consumer(
+    store: Store, seen: Seen, currents: Currents, plugins: Plugins, desk: ReviewDesk
+) -> Consumer:
+    """Wire what hands out a decision's answer once."""
+    return Consumer(
+        ledger=store.ledger,
+        seen=seen,
+        currents=currents,
+        hard_switch=plugins.hard_switch,
+        desk=desk,
+        clock=plugins.clock,
     )
 
 
