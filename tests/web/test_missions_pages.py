@@ -10,7 +10,7 @@ import pytest
 
 from sureline.application.ports.keys import ApiKey, Role
 from sureline.core.values.mission import Cause, EventKind, MissionState
-from sureline.web.pages.mission_chart import chart_of
+from sureline.web.pages.mission_chart import chart_of, ticks_to
 from sureline.web.pages.mission_view import acts_of, bars_of
 from sureline.web.pages.mission_words import CAUSES, EVENTS, STATES
 from tests.web.controlled import signed_in
@@ -163,12 +163,38 @@ def test_the_picture_leaves_out_what_says_nothing() -> None:
         {"fault": "timeout"},
     ):
         rows.append(told(one, EventKind.EVALUATED, rows[-1].at - one.created_at, facts=odd))
-    chart = chart_of(one, rows, last=MOMENT, threshold=0.7)
+    chart = chart_of(one, rows, threshold=0.7)
     assert [(p.confidence, p.decision_id) for p in chart.points] == [
         (0.8, "m.1.2"),
         (0.9, "m.1.6"),
     ]
-    assert all(0.0 <= p.x <= 1.0 for p in chart.points)
+    assert [p.x for p in chart.points] == [2 / 8, 6 / 8]
+
+
+@pytest.mark.parametrize(
+    ("last", "ticks"),
+    [
+        (1, [0, 1]),
+        (7, [0, 1, 2, 3, 4, 5, 6, 7]),
+        (11, [0, 2, 4, 6, 8, 11]),
+        (20, [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20]),
+        (100, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]),
+        (103, [0, 20, 40, 60, 80, 103]),
+    ],
+)
+def test_the_axis_names_whole_invocations(last: int, ticks: list[int]) -> None:
+    """Round numbers from 0, and the last that was done, none written over another."""
+    assert ticks_to(last) == ticks
+
+
+def test_an_invocation_is_one_row_of_the_timeline(reviewer: httpx.Client) -> None:
+    """It says to the second when it ended, and what it took; no row says that it began."""
+    page = reviewer.get("/missions/march-disputes").text
+    assert "2026-01-05 08:39:00 UTC" in page
+    assert ">invocation 11</th>" in page
+    assert 'took <span class="mono">4 min</span>' in page
+    assert "invocation begun" not in page
+    assert "Confidence by invocation" in page
 
 
 def test_a_bar_is_full_at_its_limit_and_never_beyond() -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sureline.cli.output import Shaded, print_table, say, visible
+from sureline.core.mission.timeline import TimelineRow, timeline_of
 from sureline.core.values.mission import EventKind, Mission, MissionEvent, MissionState
 
 _STYLES = {
@@ -34,13 +35,17 @@ def show_mission(mission: Mission, events: Sequence[MissionEvent], now: datetime
     rows = [(name, text) for name, text in _facts(mission, now) if text]
     print_table(f"Mission {mission.id} ({mission.kind})", ("what", "now"), rows)
     _confidence(events)
-    events_table("Timeline", events)
+    _table("Timeline", timeline_of(events))
 
 
 def events_table(title: str, events: Sequence[MissionEvent]) -> None:
-    """Write a timeline, oldest first."""
+    """Write every event of a timeline, oldest first."""
+    _table(title, [TimelineRow(event=one) for one in events])
+
+
+def _table(title: str, rows: Sequence[TimelineRow]) -> None:
     columns = ("at (UTC)", "what", "invocation", "state", "by", "figures")
-    print_table(title, columns, [_row(one) for one in events])
+    print_table(title, columns, [_row(one) for one in rows])
 
 
 def _facts(mission: Mission, now: datetime) -> Iterator[tuple[str, Any]]:
@@ -140,8 +145,9 @@ def _shade(event: MissionEvent) -> str:
     return "green" if event.facts.get("achieved") else "yellow"
 
 
-def _row(one: MissionEvent) -> tuple[Any, ...]:
-    what = one.kind.value.replace("_", " ")
+def _row(row: TimelineRow) -> tuple[Any, ...]:
+    one = row.event
+    what = one.kind.value.replace("_", " ") if row.took is None else "invocation"
     if one.kind in {EventKind.SUSPENDED, EventKind.FAILED, EventKind.COMPLETED}:
         what = f"{what}: {one.cause.value.replace('_', ' ')}"
     return (
@@ -150,8 +156,17 @@ def _row(one: MissionEvent) -> tuple[Any, ...]:
         one.invocation,
         state_cell(one.state),
         one.by,
-        _figures(one.facts),
+        ", ".join(part for part in (_took(row.took), _figures(one.facts)) if part),
     )
+
+
+def _took(length: timedelta | None) -> str:
+    if length is None:
+        return ""
+    seconds = length.total_seconds()
+    if seconds < 1:
+        return f"took {1000 * seconds:.0f} ms"
+    return f"took {seconds:.1f} s" if seconds < 10 else f"took {_span(length)}"
 
 
 def _figures(facts: Mapping[str, Any]) -> str:

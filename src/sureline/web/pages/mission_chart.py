@@ -1,4 +1,4 @@
-"""A mission's confidence over time as coordinates: where each evaluation and each change stands."""
+"""A mission's confidence by invocation as coordinates: where evaluations and changes stand."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from sureline.core.values.mission import EventKind, Mission, MissionEvent
@@ -19,7 +20,7 @@ _MARKS = frozenset({EventKind.SUSPENDED, EventKind.RESUMED, EventKind.COMPLETED,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One evaluation that gave a verdict; `x` in [0, 1] is its place in time."""
+    """One evaluation that gave a verdict; `x` in [0, 1] is where its invocation stands."""
 
     x: float
     at: datetime
@@ -32,43 +33,39 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """One change of state; `x` in [0, 1] is its place in time."""
+    """One change of state; `x` in [0, 1] is where its invocation stands."""
 
     x: float
-    at: datetime
+    invocation: int
     kind: EventKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """What is drawn from `first` to `last`; `threshold` is the one that counts now."""
+    """What is drawn from invocation 0 to `last`; `threshold` is the one that counts now.
 
-    first: datetime
-    last: datetime
+    `ticks` are the invocations that the axis names, each with its place in [0, 1].
+    """
+
+    last: int
+    ticks: Sequence[tuple[float, int]]
     points: Sequence[Point]
     marks: Sequence[Mark]
     threshold: float | None
 
 
-def chart_of(
-    mission: Mission, events: Sequence[MissionEvent], *, last: datetime, threshold: float | None
-) -> Chart:
-    """Return the drawing of a timeline up to `last`; a moment beyond its ends stands at them.
+def chart_of(mission: Mission, events: Sequence[MissionEvent], *, threshold: float | None) -> Chart:
+    """Return the drawing of a timeline, from 0 to the invocations that were begun.
 
     An evaluation that failed has no confidence, and one of an earlier objective says nothing.
     """
-    first = mission.created_at
-    length = max((last - first).total_seconds(), 1.0)
-
-    def place(at: datetime) -> float:
-        return min(max((at - first).total_seconds() / length, 0.0), 1.0)
-
+    last = max(1, mission.invocations, *(one.invocation for one in events))
     return Chart(
-        first=first,
         last=last,
+        ticks=[(at / last, at) for at in ticks_to(last)],
         points=[
             Point(
-                x=place(one.at),
+                x=one.invocation / last,
                 at=one.at,
                 invocation=one.invocation,
                 achieved=one.facts.get(ACHIEVED) is True,
@@ -82,10 +79,21 @@ def chart_of(
             and (confidence := share_of(one.facts, CONFIDENCE)) is not None
         ],
         marks=[
-            Mark(x=place(one.at), at=one.at, kind=one.kind) for one in events if one.kind in _MARKS
+            Mark(x=one.invocation / last, invocation=one.invocation, kind=one.kind)
+            for one in events
+            if one.kind in _MARKS
         ],
         threshold=threshold,
     )
+
+
+def ticks_to(last: int) -> list[int]:
+    """Return what an axis from 0 to `last` >= 1 names: round numbers, at most 11, and its end."""
+    step = next(
+        size * 10**power for power in count() for size in (1, 2, 5) if last <= 10 * size * 10**power
+    )
+    # A round number that is too near the end would be written over it.
+    return [*(at for at in range(0, last, step) if last - at > 0.6 * step), last]
 
 
 def share_of(facts: Mapping[str, Any], name: str) -> float | None:

@@ -121,7 +121,6 @@ async def _shown(visit: Visit, *, refused: SurelineError | None = None) -> Reply
     blind = await _is_blind(visit, mission)
     rows = rows_of(events)
     threshold = None if kind is None else await _threshold(visit, kind)
-    last = max(now if mission.ended_at is None else mission.ended_at, mission.updated_at)
     return visit.html(
         "mission_live.html.j2" if visit.is_fragment else "mission.html.j2",
         status=200 if refused is None else refused.status,
@@ -141,10 +140,11 @@ async def _shown(visit: Visit, *, refused: SurelineError | None = None) -> Reply
         is_asked=is_asked(mission),
         own=is_own(key, mission) and key.role in REVIEWERS,
         seen=seen_mark(mission),
-        chart=chart_of(mission, events, last=last, threshold=threshold),
+        chart=chart_of(mission, events, threshold=threshold),
         rows=rows if "all" in visit.query else rows[:FIRST_EVENTS],
         row_count=len(rows),
         most_events=MOST_EVENTS,
+        is_cut=len(events) >= MOST_EVENTS,
         objective=mission.objective[:LONGEST],
         left_out=max(0, len(mission.objective) - LONGEST),
         done=visit.query.get("done", "") if refused is None else "",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sureline.application.ports.keys import ApiKey, Role
+from sureline.core.mission.timeline import TimelineRow, timeline_of
 from sureline.core.values.mission import Cause, EventKind, Mission, MissionEvent, MissionState
 from sureline.web.api.mission_access import is_own
 from sureline.web.pages.mission_chart import DECISION, decision_of
@@ -40,10 +41,11 @@ class Bar:
 class EventRow:
     """One row of the timeline; `figures` are what it rests on, `decision_id` the evaluation's."""
 
-    at: datetime
+    when: str
     said: str
     kind: EventKind
     invocation: int
+    is_turn: bool
     by: str | None
     why: str
     figures: Sequence[tuple[str, str]]
@@ -107,19 +109,7 @@ def acts_of(key: ApiKey, mission: Mission) -> frozenset[str]:
 
 def rows_of(events: Sequence[MissionEvent]) -> list[EventRow]:
     """Return the timeline, the newest first."""
-    return [
-        EventRow(
-            at=one.at,
-            said=EVENTS[one.kind],
-            kind=one.kind,
-            invocation=one.invocation,
-            by=one.by,
-            why=CAUSES[one.cause].why if one.kind in _STOPS else "",
-            figures=_figures(one.facts),
-            decision_id=decision_of(one),
-        )
-        for one in reversed(events)
-    ]
+    return [_row(one) for one in reversed(timeline_of(events))]
 
 
 def seen_mark(mission: Mission) -> str:
@@ -131,6 +121,28 @@ def seen_mark(mission: Mission) -> str:
 def is_asked(mission: Mission) -> bool:
     """Tell whether a person's answer is the label of the evaluation that led to it."""
     return mission.state is MissionState.SUSPENDED and mission.cause in _ASKED
+
+
+def _row(row: TimelineRow) -> EventRow:
+    one, took = row.event, row.took
+    return EventRow(
+        when=f"{one.at:%Y-%m-%d %H:%M:%S} UTC",
+        said=EVENTS[one.kind] if took is None else f"invocation {one.invocation}",
+        kind=one.kind,
+        invocation=one.invocation,
+        is_turn=took is not None,
+        by=one.by,
+        why=CAUSES[one.cause].why if one.kind in _STOPS else "",
+        figures=([] if took is None else [("took", _took(took))]) + _figures(one.facts),
+        decision_id=decision_of(one),
+    )
+
+
+def _took(length: timedelta) -> str:
+    seconds = length.total_seconds()
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 10 else span(length).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _bar(name: str, taken: int, most: int | None) -> Bar:

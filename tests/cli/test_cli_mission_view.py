@@ -1,0 +1,26 @@
+"""How a mission's timeline looks on a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from sureline.cli.mission_view import events_table, show_mission
+from sureline.testing import MOMENT
+from tests.web.staged_missions import mission, turns
+
+
+def test_an_invocation_is_one_row_where_a_mission_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Shown, an invocation is a row with how long it took; the list of events has them all."""
+    one = mission("m", invocations=2)
+    events = turns(one, 2, {2: 0.8})
+    show_mission(one, events, MOMENT)
+    shown = capsys.readouterr().out
+    assert shown.count("took 4 min, tokens") == 2
+    assert "invocation begun" not in shown
+    assert "invocation ended" not in shown
+    events_table("Timeline", events)
+    listed = capsys.readouterr().out
+    assert listed.count("invocation begun") == listed.count("invocation ended") == 2
+    assert "took" not in listed
