@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import weakref
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from sureline.core.mission.concluding import (
     Verdict,
     conclude,
     concluded,
+    counts,
     decision_id_of,
 )
 from sureline.core.mission.evaluation import Evaluation
@@ -33,6 +35,7 @@ from sureline.core.mission.step import Step
 from sureline.core.values.mission import Lease, Mission, MissionState
 from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.switch import Switch
+from sureline.errors import NotFound, StoreError
 
 BACK_OFF = (2.0, 8.0, 30.0)
 """Seconds before an evaluation that failed is tried again; the last repeats."""
@@ -129,7 +132,9 @@ class EvaluationRun:
             evaluation = await self.evaluating.try_once(mission, kind, check)
             return await self._act(mission, kind, evaluation, started)
         except BaseException:
-            await asyncio.shield(self._let_go(mission.id, lease))
+            # What went wrong first is what is told; a lease that is left runs out by itself.
+            with contextlib.suppress(StoreError, NotFound):
+                await asyncio.shield(self._let_go(mission.id, lease))
             raise
 
     async def _act(
@@ -169,8 +174,7 @@ class EvaluationRun:
                 now=now,
                 threshold=weighed.threshold.auto,
             )
-            counts = mission.state in _AT_WORK and mission.revision == seen.revision
-            record = row(conclusion, decision_id=decision_id) if counts else None
+            record = row(conclusion, decision_id=decision_id) if counts(mission, seen) else None
             return Change(step=step, evaluation=record)
 
         change = await self.store.change(self.workspace, seen.id, make)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from sureline.application.mission.answering import answer_of
 from sureline.application.mission.bus import MissionBus
 from sureline.application.mission.check import SuccessCheck
+from sureline.application.mission.each_due import each_due
 from sureline.application.mission.evaluation_run import EvaluationRun
 from sureline.application.mission.kinds import Kinds
 from sureline.application.mission.new_mission import Invocation, NewMission, check_same, created
@@ -29,8 +31,6 @@ from sureline.errors import MissionRefused, NotFound
 
 GLOBAL = "global"
 """The scope of a switch under which nothing goes on at all."""
-MOST_DUE = 100
-"""So many timers are served at one look; the rest a moment later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,15 +164,9 @@ class Missions:
 
     async def skipped(self, mission_id: str, trigger: str) -> Mission:
         """Note that a trigger came while an invocation was running: it counts as none (M25)."""
+        now, skip, facts = self.clock.now(), EventKind.TRIGGER_SKIPPED, {"trigger": trigger}
         return await self._step(
-            mission_id,
-            lambda one: stepped(
-                one,
-                one,
-                EventKind.TRIGGER_SKIPPED,
-                now=self.clock.now(),
-                facts={"trigger": trigger},
-            ),
+            mission_id, lambda one: stepped(one, one, skip, now=now, facts=facts)
         )
 
     async def evaluate(
@@ -255,17 +249,20 @@ class Missions:
         return done
 
     async def tick(self) -> int:
-        """Do what time has made due: deadlines and reminders; return how many missions moved."""
-        now, moved = self.clock.now(), 0
-        for mission_id in await self.store.due(self.workspace, now, MOST_DUE):
-            kind = await self._kind_of(mission_id)
-            before = await self.mission(mission_id)
-            after = await self._step(mission_id, self._timed(kind, now))
-            moved += after.version != before.version
-        return moved
+        """Do what time has made due: deadlines and reminders; return how many missions moved.
 
-    def _timed(self, kind: MissionKind, now: datetime) -> Callable[[Mission], Step]:
-        return lambda one: ticked(one, kind, now=now, overdue=self.overdue(one))
+        One that cannot move now, as it is being evaluated or is damaged, holds up no other.
+        """
+        now = self.clock.now()
+        return await each_due(self.store, self.workspace, now, partial(self._timed, now=now))
+
+    async def _timed(self, mission_id: str, *, now: datetime) -> bool:
+        before = await self.mission(mission_id)
+        kind = await self.kinds.of(before)
+        after = await self._step(
+            mission_id, lambda one: ticked(one, kind, now=now, overdue=self.overdue(one))
+        )
+        return after.version != before.version
 
     async def _kind_of(self, mission_id: str) -> MissionKind:
         return await self.kinds.of(await self.mission(mission_id))

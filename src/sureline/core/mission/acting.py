@@ -99,6 +99,8 @@ def extended(
     facts = _raised(more)
     if mission.state.is_over and not (mission.state is FAILED and mission.cause in REOPENED):
         raise Conflict(f"a mission that is {mission.state.value} ({mission.cause.value}) is over")
+    if mission.erased:
+        raise Conflict("the mission's words were erased: nobody could go on with it")
     after = replace(
         mission,
         deadline_at=_deadline(mission, more, now),

@@ -121,8 +121,7 @@ def concluded(
     if threshold is not None and evaluation.source is EvaluationSource.JUDGE:
         facts["threshold"] = threshold
     event = EventKind.EVALUATED if evaluation.fault is None else EventKind.EVALUATION_FAILED
-    judged = 0 < invocation <= mission.evaluated
-    if revision != mission.revision or judged or mission.state not in {CREATED, ACTIVE}:
+    if not _counts(mission, revision, invocation):
         late = {**facts, "of_revision": revision, "of_invocation": invocation, "counts": False}
         # Another evaluation may be under way by now, of the new objective: its lease stays.
         left = mission if revision != mission.revision else replace(mission, evaluating=None)
@@ -131,6 +130,16 @@ def concluded(
     after = _remembered(mission, kind, evaluation, decision_id, now)
     step = stepped(mission, after, event, now=now, facts=facts)
     return _moved(step, kind, conclusion, facts, now)
+
+
+def counts(mission: Mission, seen: Mission) -> bool:
+    """Tell whether what was found about `seen` says something of the mission as it is now."""
+    return _counts(mission, seen.revision, seen.invocations)
+
+
+def _counts(mission: Mission, revision: int, invocation: int) -> bool:
+    judged = 0 < invocation <= mission.evaluated
+    return revision == mission.revision and not judged and mission.state in {CREATED, ACTIVE}
 
 
 def decision_id_of(mission: Mission) -> str:
