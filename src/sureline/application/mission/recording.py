@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sureline.application.encode import encode_answer, encode_body
@@ -65,10 +65,11 @@ class Recorder:
         proposal = _proposal(mission, kind, weighed.evaluation, decision_id)
         around = self._around(proposal, weighed, decision_id, switches)
         routing = self._routing(weighed, conclusion, around, kind)
+        seen = _seen_by(around, kind)
         decision = _decision(
             mission, proposal, weighed, routing, around, elapsed=_ms(started, now), now=now
         )
-        return self._row(decision, proposal, weighed, routing, around)
+        return self._row(decision, proposal, weighed, routing, seen)
 
     def _around(
         self,
@@ -176,6 +177,13 @@ def _is_eligible(evaluation: Evaluation, kind: MissionKind) -> bool:
         and evaluation.achieved is True
         and evaluation.completeness >= kind.least_evidence
     )
+
+
+def _seen_by(around: Circumstances, kind: MissionKind) -> Circumstances:
+    """Return what decides whether labels are thinned: where people confirm all, none need be."""
+    if kind.auto_complete:
+        return around
+    return replace(around, threshold=replace(around.threshold, auto=None))
 
 
 def _route(conclusion: Conclusion) -> Route:

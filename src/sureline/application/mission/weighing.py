@@ -13,6 +13,7 @@ from sureline.core.gate.composition import assess
 from sureline.core.gate.thresholds import Threshold
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.assessment import Assessment
+from sureline.core.values.certificate import Scale
 from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.signal import Signal, SignalKind
 
@@ -63,7 +64,10 @@ def weigh(evaluation: Evaluation, current: Current, kind: MissionKind, now: date
     certified = threshold.certificate is not None
     if not certified:
         threshold = Threshold(
-            auto=kind.confidence, reject=threshold.reject, absent=threshold.absent
+            auto=kind.confidence,
+            reject=threshold.reject,
+            absent=threshold.absent,
+            scale=Scale.COMPOSITE,  # the judge's own word, which the kind's confidence speaks of
         )
     confidence = evaluation.confidence
     if evaluation.achieved is True and certified and evaluation.source is EvaluationSource.JUDGE:
