@@ -16,7 +16,7 @@ from sureline.application.mission.new_mission import Invocation, NewMission
 from sureline.core.mission.summary import summary
 from sureline.core.values.mission import Mission, MissionState
 from sureline.core.values.mission_evidence import Evidence
-from sureline.errors import Conflict, MissionRefused, StoreError
+from sureline.errors import Conflict, MissionRefused, StoreError, SurelineError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -145,13 +145,21 @@ class MissionTracker:
         return self._mission
 
     async def _end(self, evidence: Evidence) -> Mission:
-        running, self._running = self._running, None
+        running = self._running
         if running is None:
             raise Conflict("no invocation is running: call before_invocation first")
         running.beating.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await running.beating
-        return await self._missions.end(self.id, running.invocation, evidence)
+        try:
+            mission = await self._missions.end(self.id, running.invocation, evidence)
+        except StoreError:
+            raise  # the evidence may be handed in again, while nobody has taken over
+        except BaseException:
+            self._running = None
+            raise
+        self._running = None
+        return mission
 
     async def _beat(self, invocation: Invocation, lease: float) -> None:
         """Say again and again that the invocation goes on, until it is another's or has ended."""
@@ -161,7 +169,7 @@ class MissionTracker:
                 await self._missions.renew(self.id, invocation, seconds=lease)
             except Conflict:
                 return  # its end will say so
-            except StoreError:
+            except SurelineError:
                 continue  # the store may be back before the lease is over
 
     async def __aenter__(self) -> Self:
@@ -188,7 +196,8 @@ class MissionTracker:
                 evidence = read_evidence(
                     {"calls": [{"name": "invocation", "result": name, "ok": False}]}
                 )
-                with contextlib.suppress(Conflict):  # it is another's by now
+                # It is another's by now, or the store is away: then it counts as lost.
+                with contextlib.suppress(Conflict, StoreError):
                     self._mission = await asyncio.shield(self._end(evidence))
         finally:
             self._leave()

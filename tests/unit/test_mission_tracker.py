@@ -9,13 +9,14 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sureline import Conflict, Gate, InvalidInput, MissionRefused, MissionState
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import EventKind, Mission, MissionEvent
-from sureline.errors import ModelFailed
+from sureline.errors import ModelFailed, StoreBusy
 from sureline.testing import FakeMissionJudge, temporary_gate
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +96,32 @@ async def test_what_an_agent_raises_ends_its_invocation_and_goes_on(gate: Gate) 
     async with gate.mission("books", objective=OBJECTIVE, id="m1") as again:
         assert (await again.before_invocation()).number == 2
         await again.after_invocation(answer="better")
+
+
+async def test_evidence_is_handed_in_again_after_a_fault_of_the_store(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that was away for a moment loses no evidence, and hides no error of the agent's."""
+    missions, faults = gate.services.missions, [StoreBusy("held"), StoreBusy("held")]
+    change = type(missions.store).change
+
+    async def busy(*given: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return await change(*given)
+
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012 - the context is what is tried
+        async with gate.mission("books", objective=OBJECTIVE, id="m1") as mission:
+            await mission.before_invocation()
+            monkeypatch.setattr(type(missions.store), "change", busy)
+            faults.pop()
+            with pytest.raises(StoreBusy):
+                await mission.after_invocation(answer="one more")
+            assert (await mission.after_invocation(answer="one more")).running is None
+            await mission.before_invocation()
+            faults.append(StoreBusy("held"))
+            raise ZeroDivisionError
+    assert (await missions.mission("m1")).running is not None  # until its lease is over
 
 
 async def test_a_second_loop_is_refused_while_the_first_is_at_work(gate: Gate) -> None:

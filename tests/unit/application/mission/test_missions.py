@@ -14,6 +14,7 @@ from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import Mission
 from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.outcome import Action
+from sureline.core.values.switch import Switch
 from sureline.errors import Conflict, ModelFailed, StoreBusy
 from sureline.testing import FakeMissionJudge, FixedClock
 from tests.missioned import World, missioned, reply, stands
@@ -305,3 +306,28 @@ async def test_a_mission_over_its_budget_is_not_just_resumed() -> None:
         assert stands(await world.missions.resume("m1", by="kim")) == ("active", "started")
         await world.evaluate()
         assert await world.turn()
+
+
+@pytest.mark.parametrize(
+    ("scope", "begins", "after"),
+    [
+        pytest.param("global", False, ("suspended", "switch"), id="global"),
+        pytest.param("slice:mission.books", True, ("suspended", "switch"), id="its slice"),
+        pytest.param("slice:mission.other", True, ("completed", "achieved"), id="another slice"),
+    ],
+)
+async def test_a_switch_stops_all_or_keeps_a_kind_from_completing(
+    scope: str, begins: bool, after: tuple[str, str]
+) -> None:
+    """Under a global switch nothing begins; under a slice's a person confirms what is achieved."""
+    with missioned(SURE) as world:
+        await world.create()
+        await world.turn()
+        now = world.clock.now()
+        switch = Switch(
+            workspace="default", scope=scope, on=True, reason="r", by="kim", changed_at=now
+        )
+        await world.gate.services.ledger.set_switch(switch)
+        await world.create("m2")
+        assert await world.turn("m2") == begins
+        assert stands(await world.evaluate()) == after
