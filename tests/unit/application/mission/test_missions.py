@@ -1,4 +1,4 @@
-"""What people, time and faults do to missions, through the use case and the store."""
+"""What people and faults do to missions, through the use case and the store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import Mission
 from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.outcome import Action
-from sureline.core.values.switch import Switch
 from sureline.errors import Conflict, ModelFailed, StoreBusy
 from sureline.testing import FakeMissionJudge, FixedClock
 from tests.missioned import World, missioned, reply, stands
@@ -80,7 +79,9 @@ async def test_what_answers_no_question_is_no_label(name: str) -> None:
         await world.turn()
         last = (await world.evaluate()).last
         assert last is not None
-        more = {"extend": {"hours": 1}, "change": {"objective": "More."}}.get(name, {})
+        more: dict[str, Any] = {"extend": {"hours": 1}, "change": {"objective": "More."}}.get(
+            name, {}
+        )
         await getattr(world.missions, name)("m1", by="kim", **more)
         assert await world.gate.services.ledger.outcomes("default", last.decision_id) == []
 
@@ -174,7 +175,8 @@ async def test_a_store_that_fails_while_it_is_concluded_leaves_it_owed() -> None
             """A store that is busy from the second change on."""
 
             async def mission(self, workspace: str, mission_id: str) -> Mission | None:
-                return await real.store.mission(workspace, mission_id)
+                found: Mission | None = await real.store.mission(workspace, mission_id)
+                return found
 
             async def change(self, workspace: str, mission_id: str, make: Any) -> Any:
                 if next(calls):
@@ -207,127 +209,3 @@ async def test_a_cancellation_is_not_hidden_by_a_store_that_fails() -> None:
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
-
-
-async def test_missions_that_cannot_move_hide_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three overdue ones are being evaluated and two may look at a time: the fourth fails."""
-    monkeypatch.setattr("sureline.application.mission.each_due.MOST_DUE", 2)
-    clock = FixedClock()
-    with missioned(clock=clock, timeout_hours=1) as world:
-        for number in range(4):
-            await world.create(f"m{number}")
-            await world.turn(f"m{number}")
-            clock.advance(timedelta(seconds=1))
-        clock.advance(HOUR - timedelta(seconds=10))
-        runs = world.missions.runs
-        for number in range(3):
-            await runs._claimed(f"m{number}", "w1")
-        clock.advance(timedelta(seconds=20))
-        assert await world.missions.tick() == 1
-        assert stands(await world.mission("m3")) == ("failed", "deadline")
-        assert stands(await world.mission("m0")) == ("active", "started")
-        assert await world.missions.tick() == 0
-
-
-async def test_a_kind_that_left_the_policy_lets_nothing_go_on() -> None:
-    """Nothing begins and nothing is judged; its deadline holds all the same."""
-    clock = FixedClock()
-    with missioned(clock=clock, timeout_hours=1) as world:
-        await world.create()
-        await world.turn()
-        policies = world.gate.services.policies
-        found = await policies.propose(
-            "version: 1\nmissions: {other: {judge: {model: 'two:x'}}}", by="kim"
-        )
-        await policies.activate(found.policy.hash, by="kim")
-        assert not await world.turn()
-        before = await world.mission()
-        assert await world.evaluate() == before
-        assert world.provider.asked == []
-        clock.advance(HOUR)
-        assert await world.missions.tick() == 1
-        assert stands(await world.mission()) == ("failed", "deadline")
-
-
-async def test_a_clock_set_back_an_hour_reminds_and_fails_once() -> None:
-    """An escalation is one, its reminder is one, and the mission fails after its hours."""
-    clock = FixedClock()
-    with missioned(UNSURE, clock=clock, timeout_hours=3) as world:
-        await world.create()
-        await world.turn()
-        await world.evaluate()
-        clock.advance(timedelta(minutes=-60))
-        assert await world.missions.tick() == 0
-        assert world.told() == ["mission.suspended"]
-        clock.advance(4 * HOUR)
-        assert await world.missions.tick() == 1
-        assert await world.missions.tick() == 0
-        assert world.told().count("mission.suspended") == 1
-        assert stands(await world.mission()) == ("failed", "deadline")
-
-
-@pytest.mark.parametrize(
-    ("cause", "raised"),
-    [
-        pytest.param("deadline", {"hours": 1}, id="time"),
-        pytest.param("ceiling", {"invocations": 1}, id="invocations"),
-    ],
-)
-async def test_only_the_limit_that_was_met_reopens_a_mission(
-    cause: str, raised: dict[str, Any]
-) -> None:
-    """A failed mission is extended by what it lacked; another limit is refused."""
-    clock = FixedClock()
-    with missioned(clock=clock, timeout_hours=1, max_invocations=1) as world:
-        await world.create()
-        if cause == "ceiling":
-            await world.turn()
-            await world.evaluate()
-        else:
-            clock.advance(HOUR)
-            await world.missions.tick()
-        assert stands(await world.mission()) == ("failed", cause)
-        other = {"hours": 1} if "invocations" in raised else {"invocations": 1}
-        with pytest.raises(Conflict):
-            await world.missions.extend("m1", by="kim", **other)
-        assert stands(await world.missions.extend("m1", by="kim", **raised))[0] == "active"
-        assert await world.turn()
-
-
-async def test_a_mission_over_its_budget_is_not_just_resumed() -> None:
-    """The limit that is met must be raised first; then it goes on."""
-    with missioned(budget={"tokens": 10}) as world:
-        await world.create()
-        await world.turn(answer="done", tokens=11)
-        assert stands(await world.mission()) == ("suspended", "budget_tokens")
-        with pytest.raises(Conflict, match="extend it by tokens"):
-            await world.missions.resume("m1", by="kim")
-        await world.missions.extend("m1", by="kim", tokens=10)
-        assert stands(await world.missions.resume("m1", by="kim")) == ("active", "started")
-        await world.evaluate()
-        assert await world.turn()
-
-
-@pytest.mark.parametrize(
-    ("scope", "begins", "after"),
-    [
-        pytest.param("global", False, ("suspended", "switch"), id="global"),
-        pytest.param("slice:mission.books", True, ("suspended", "switch"), id="its slice"),
-        pytest.param("slice:mission.other", True, ("completed", "achieved"), id="another slice"),
-    ],
-)
-async def test_a_switch_stops_all_or_keeps_a_kind_from_completing(
-    scope: str, begins: bool, after: tuple[str, str]
-) -> None:
-    """Under a global switch nothing begins; under a slice's a person confirms what is achieved."""
-    with missioned(SURE) as world:
-        await world.create()
-        await world.turn()
-        now = world.clock.now()
-        switch = Switch(
-            workspace="default", scope=scope, on=True, reason="r", by="kim", changed_at=now
-        )
-        await world.gate.services.ledger.set_switch(switch)
-        await world.create("m2")
-        assert await world.turn("m2") == begins
-        assert stands(await world.evaluate()) == after
