@@ -44,6 +44,7 @@ def missions_of(
         clock=plugins.clock,
         workspace=workspace,
         tell=lambda step: bus.tell(step.events),
+        new_id=plugins.new_id,
     )
     return Missions(
         store=store.missions,

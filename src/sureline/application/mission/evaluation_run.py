@@ -12,7 +12,7 @@ from functools import partial
 
 from sureline.application.current import Currents
 from sureline.application.mission.check import SuccessCheck
-from sureline.application.mission.evaluating import SECONDS, Evaluating
+from sureline.application.mission.evaluating import Evaluating
 from sureline.application.mission.kinds import Kinds
 from sureline.application.mission.overdue import Overdue
 from sureline.application.mission.recording import Recorder
@@ -39,8 +39,8 @@ from sureline.errors import NotFound, StoreError
 
 BACK_OFF = (2.0, 8.0, 30.0)
 """Seconds before an evaluation that failed is tried again; the last repeats."""
-MARGIN = 30.0
-"""Seconds that an evaluation is believed to run beyond what check and judge may take."""
+BEATS = 3
+"""So often in a lease an evaluation that is under way is heard of."""
 _AT_WORK = frozenset({MissionState.CREATED, MissionState.ACTIVE})
 
 
@@ -73,6 +73,7 @@ class EvaluationRun:
     clock: Clock
     workspace: str
     tell: Callable[[Step], None]
+    new_id: Callable[[], str]
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     turns: Turns = field(default_factory=Turns)
 
@@ -108,8 +109,7 @@ class EvaluationRun:
         found = (await self.kinds.all()).get(name)
         kind = found or MissionKind(name=name, judge=None)
         now = self.clock.now()
-        lease = Lease(owner=owner, until=now + timedelta(seconds=_seconds(kind)))
-
+        lease = self._lease(f"{owner} {self.new_id()}", kind)
         taken: list[Lease] = []
 
         def make(mission: Mission) -> Change:
@@ -128,14 +128,27 @@ class EvaluationRun:
     ) -> tuple[Conclusion | None, Mission]:
         """Try once and act on it; where whoever asked is cancelled, the evaluation stays owed."""
         started = self.clock.now()
+        beating = asyncio.get_running_loop().create_task(self._beat(mission.id, lease, kind))
         try:
             evaluation = await self.evaluating.try_once(mission, kind, check)
             return await self._act(mission, kind, evaluation, started)
         except BaseException:
             # What went wrong first is what is told; a lease that is left runs out by itself.
             with contextlib.suppress(StoreError, NotFound):
-                await asyncio.shield(self._let_go(mission.id, lease))
+                await asyncio.shield(self._hold(mission.id, lease, None))
             raise
+        finally:
+            beating.cancel()
+
+    async def _beat(self, mission_id: str, lease: Lease, kind: MissionKind) -> None:
+        """Say again and again that it goes on: a process that died is not waited for long."""
+        while True:
+            await asyncio.sleep(kind.lease_seconds / BEATS)
+            with contextlib.suppress(StoreError):  # it may be back before the lease is over
+                await self._hold(mission_id, lease, self._lease(lease.owner, kind))
+
+    def _lease(self, owner: str, kind: MissionKind) -> Lease:
+        return Lease(owner=owner, until=self.clock.now() + timedelta(seconds=kind.lease_seconds))
 
     async def _act(
         self, seen: Mission, kind: MissionKind, evaluation: Evaluation, started: datetime
@@ -182,12 +195,15 @@ class EvaluationRun:
         await note_judge(holds, evaluation, self.models)
         return conclusions[0], change.step.mission
 
-    async def _let_go(self, mission_id: str, lease: Lease) -> None:
+    async def _hold(self, mission_id: str, lease: Lease, after: Lease | None) -> None:
+        """Put another lease, or none, in the place of one that is still this evaluation's."""
+
         def make(mission: Mission) -> Change:
-            if mission.evaluating != lease:
+            held = mission.evaluating
+            if held is None or held.owner != lease.owner:
                 return Change(step=Step(mission=mission))
-            after = replace(mission, evaluating=None, version=mission.version + 1)
-            return Change(step=Step(mission=after))
+            changed = replace(mission, evaluating=after, version=mission.version + 1)
+            return Change(step=Step(mission=changed))
 
         await self.store.change(self.workspace, mission_id, make)
 
@@ -198,8 +214,3 @@ def _is_to_evaluate(mission: Mission, now: datetime) -> bool:
         if lease is not None and lease.holds(now):
             return False
     return mission.state in _AT_WORK and (mission.owed or mission.invocations > mission.evaluated)
-
-
-def _seconds(kind: MissionKind) -> float:
-    judge = SECONDS if kind.judge is None else kind.judge.seconds
-    return kind.check_seconds + judge + MARGIN
