@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import PurePath
 
 
@@ -150,12 +151,18 @@ class Refused(SurelineError):
 
 
 class MissionRefused(Refused):
-    """The mission does not go on."""
+    """The mission does not go on.
 
-    def __init__(self, message: str, *, code: str, mission: object) -> None:
+    `until` is the moment at which asking again makes sense, where somebody is at work on it now.
+    """
+
+    def __init__(
+        self, message: str, *, code: str, mission: object, until: datetime | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.mission = mission
+        self.until = until
 
 
 class NotAllDecided(SurelineError):

@@ -126,7 +126,9 @@ class Missions:
         mission = await self._change(mission_id, make)
         refusal = asked[0].refusal
         if refusal is not None:
-            raise MissionRefused(refusal.sentence, code=refusal.code, mission=mission)
+            raise MissionRefused(
+                refusal.sentence, code=refusal.code, mission=mission, until=refusal.until
+            )
         return Invocation(
             mission_id=mission_id, number=mission.invocations, owner=owner, until=until
         )

@@ -29,10 +29,14 @@ EVIDENCE_KEPT = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why no invocation begins: a code, and a sentence for whoever asked."""
+    """Why no invocation begins: a code, and a sentence for whoever asked.
+
+    `until` is when the lease of whoever is at work on the mission ends, None if nobody is.
+    """
 
     code: str
     sentence: str
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +94,14 @@ def _before_all(
         return _stopped(here)
     if overdue or now >= mission.deadline_at:
         if mission.evaluating is not None and mission.evaluating.holds(now):
-            return _refused(here, "evaluation_owed", "an evaluation is under way")
+            sentence = "an evaluation is under way"
+            return _refused(here, "evaluation_owed", sentence, mission.evaluating)
         return _stopped(timed_out(mission, kind, now=now))
     if mission.state is SUSPENDED:
         return _stopped(here)
     if mission.running is not None and mission.running.holds(now):
-        return _refused(here, "busy", "an invocation of this mission is running already")
+        sentence = "an invocation of this mission is running already"
+        return _refused(here, "busy", sentence, mission.running)
     return None
 
 
@@ -104,7 +110,9 @@ def _before_this(found: Step, kind: MissionKind, *, now: datetime, switched: boo
     mission = found.mission
     if mission.owed:
         sentence = "an evaluation is owed first: no mission goes on unjudged"
-        return _refused(found, "evaluation_owed", sentence)
+        at_work = mission.evaluating
+        live = at_work if at_work is not None and at_work.holds(now) else None
+        return _refused(found, "evaluation_owed", sentence, live)
     if mission.invocations >= mission.max_invocations:
         facts = {"invocations": mission.invocations, "limit": mission.max_invocations}
         failed = moved(mission, kind, FAILED, Cause.CEILING, now=now, facts=facts)
@@ -196,5 +204,6 @@ def _stopped(step: Step) -> Begun:
     return _refused(step, mission.state.value, sentence)
 
 
-def _refused(step: Step, code: str, sentence: str) -> Begun:
-    return Begun(step=step, refusal=Refusal(code=code, sentence=sentence))
+def _refused(step: Step, code: str, sentence: str, lease: Lease | None = None) -> Begun:
+    until = None if lease is None else lease.until
+    return Begun(step=step, refusal=Refusal(code=code, sentence=sentence, until=until))

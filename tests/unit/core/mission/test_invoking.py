@@ -75,6 +75,24 @@ def test_when_none_begins(
     assert EventKind.INVOCATION_BEGUN not in {one.kind for one in found.step.events}
 
 
+WAITS: dict[str, tuple[dict[str, Any], bool]] = {
+    "running": ({"running": LIVE}, True),
+    "being evaluated": ({"owed": True, "evaluating": LIVE}, True),
+    "late while being evaluated": ({"evaluating": LIVE, **LATE}, True),
+    "owed, and nobody is at it": ({"owed": True}, False),
+    "owed, and whoever was at it is gone": ({"owed": True, "evaluating": STALE}, False),
+    "suspended": (SUSPENDED, False),
+}
+
+
+@pytest.mark.parametrize(("changes", "waits"), WAITS.values(), ids=WAITS)
+def test_a_refusal_says_how_long_somebody_is_at_work(changes: dict[str, Any], waits: bool) -> None:
+    """It has the end of the lease, so that whoever asked knows when to ask again."""
+    found = asked(a_mission(**changes))
+    assert found.refusal is not None
+    assert found.refusal.until == (LATER if waits else None)
+
+
 def test_a_limit_is_told_once_with_its_figures() -> None:
     """Failing at the ceiling is one event and one notice, however often it is asked for."""
     found = asked(a_mission(**LIMIT))
