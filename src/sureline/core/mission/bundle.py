@@ -67,7 +67,9 @@ def bundle(mission: Mission, kind: MissionKind) -> Bundle:
     """
     evidence = bounded(mission.evidence, kind.evidence_characters)
     cut, size = evidence.cut, characters(evidence)
-    turns = Counted(len(evidence.conversation), len(evidence.conversation) + cut.turns)
+    # One that began and of which nothing was handed in yet was not heard of again.
+    unheard = 0 if mission.running is None else 1
+    turns = Counted(len(evidence.conversation), len(evidence.conversation) + cut.turns + unheard)
     calls = Counted(len(evidence.calls), len(evidence.calls) + cut.calls)
     texts = Counted(size, size + cut.characters)
     share = min(turns.share, calls.share) * texts.share if size else 0.0

@@ -25,14 +25,15 @@ class Trip:
 
 
 def counted(tally: Tally, evidence: Evidence, limits: HealthLimits) -> Tally:
-    """Return the tally with an invocation's calls; an answer that was not said is not empty.
+    """Return the tally with an invocation's calls.
 
-    An answer is empty if it is nothing but space and no tool was called.
+    An answer is empty if it is nothing but space and no tool was called. One that was not said is
+    not empty, unless nothing else was handed in either: a mission that does nothing must trip.
     """
     calls = (*tally.calls, *map(_digest, evidence.calls))
     errors = (*tally.errors, *(call.ok is False for call in evidence.calls))
     empty = tally.empty
-    if evidence.answer is not None or evidence.calls:
+    if evidence.answer is not None or evidence.calls or evidence.is_nothing:
         says = bool(evidence.answer and evidence.answer.strip()) or bool(evidence.calls)
         empty = 0 if says else empty + 1
     kept = max(KEPT, len(evidence.calls), _needed(limits))

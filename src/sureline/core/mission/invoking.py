@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from sureline.core.mission.gathering import gathered
 from sureline.core.mission.health import added, counted, trip
@@ -19,12 +20,15 @@ from sureline.core.mission.transitions import (
     then,
 )
 from sureline.core.values.mission import Cause, EventKind, Lease, Mission, MissionState
-from sureline.core.values.mission_evidence import Evidence
+from sureline.core.values.mission_evidence import Cut, Evidence
 from sureline.core.values.mission_kind import MissionKind
 from sureline.errors import Conflict
 
 EVIDENCE_KEPT = 4
 """A mission keeps so many times what its judge is shown."""
+
+NOT_SHOWN = Evidence(cut=Cut(turns=1))
+"""What is known of an invocation that handed in nothing: that there was one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,28 +148,65 @@ def ended(
     A limit that is met suspends the mission. What was suspended or ended meanwhile stays so, and
     its evidence is taken in all the same. Raises Conflict if the invocation is another's by now.
     """
-    _own(mission, owner, invocation)
+    lease = _own(mission, owner, invocation)
     after = replace(
-        mission,
+        _known(mission, kind, evidence),
         running=None,
-        evidence=gathered(
-            mission.evidence,
-            evidence,
-            fresh=mission.evaluated >= invocation - 1,
-            most=kind.evidence_characters * EVIDENCE_KEPT,
-        ),
         tally=counted(mission.tally, evidence, kind.health),
         spent=added(mission.spent, evidence),
     )
+    facts = _figures(evidence)
+    if _is_late(mission, lease, now):
+        after, facts = _unjudged(after), {**facts, "late": True}
     after = replace(after, owed=owes(after, kind))
-    calls = len(evidence.calls) + evidence.cut.calls
-    facts = {"calls": calls, "tokens": evidence.tokens, "cost": evidence.cost}
     step = stepped(mission, after, EventKind.INVOCATION_ENDED, now=now, facts=facts)
     met = trip(step.mission, kind) if mission.state is ACTIVE else None
     if met is None:
         return step
     stop = moved(step.mission, kind, SUSPENDED, met.cause, now=now, facts=met.facts)
     return then(step, stop)
+
+
+def _figures(evidence: Evidence) -> dict[str, Any]:
+    calls = len(evidence.calls) + evidence.cut.calls
+    return {"calls": calls, "tokens": evidence.tokens, "cost": evidence.cost}
+
+
+def _known(mission: Mission, kind: MissionKind, evidence: Evidence) -> Mission:
+    """Return the mission with the evidence of its latest invocation.
+
+    Where there is none, one turn more was not shown: silence must not make a judge surer.
+    """
+    known = gathered(
+        mission.evidence,
+        replace(evidence, cut=NOT_SHOWN.cut) if evidence.is_nothing else evidence,
+        fresh=mission.evaluated >= mission.invocations - 1,
+        most=kind.evidence_characters * EVIDENCE_KEPT,
+    )
+    return replace(mission, evidence=known)
+
+
+def _is_late(mission: Mission, lease: Lease, now: datetime) -> bool:
+    """Tell whether the latest invocation was judged, or is being judged, without its evidence."""
+    if mission.state is MissionState.COMPLETED:
+        return False
+    judged = mission.evaluated >= mission.invocations
+    return judged or (mission.evaluating is not None and not lease.holds(now))
+
+
+def _unjudged(mission: Mission) -> Mission:
+    """Return the mission of which another evaluation is owed; the one without it counts no more.
+
+    It is another revision: a verdict on its way is of the earlier one, the next has its own id.
+    """
+    return replace(
+        mission,
+        revision=mission.revision + 1,
+        evaluated=min(mission.evaluated, mission.invocations - 1),
+        evaluating=None,
+        faults=0,
+        owed=True,
+    )
 
 
 def owes(mission: Mission, kind: MissionKind) -> bool:
@@ -182,7 +223,7 @@ def owes(mission: Mission, kind: MissionKind) -> bool:
 def _lost(mission: Mission, kind: MissionKind, now: datetime) -> Step:
     """Return the mission without an invocation that was not heard of again; it was one."""
     spent = replace(mission.spent, unknown=mission.spent.unknown + 1)
-    after = replace(mission, running=None, spent=spent)
+    after = replace(_known(mission, kind, NOT_SHOWN), running=None, spent=spent)
     after = replace(after, owed=owes(after, kind))
     facts = {"since": mission.running.until.isoformat()} if mission.running else {}
     return stepped(mission, after, EventKind.INVOCATION_LOST, now=now, facts=facts)

@@ -140,11 +140,12 @@ class Escalation:
 class Mission:
     """A mission as it stands; replaced as a whole at every step, `version` counts them.
 
-    `revision` counts objectives: a verdict on an earlier one says nothing of this. `running` is an
-    invocation under way, `evaluating` an evaluation; `owed` says that one must come before the next
-    invocation. `evaluated` is the number of the latest invocation that was evaluated, `faults` of
-    evaluations in a row that failed. `deadline_at` is wall-clock time that counts downtime and
-    suspension. `evidence` is what was delivered since the last evaluation, with a tail of earlier.
+    `revision` counts objectives, and evidence that came after its verdict: a verdict on an earlier
+    one says nothing of this. `running` is an invocation under way, `evaluating` an evaluation;
+    `owed` says that one must come before the next invocation. `evaluated` is the number of the
+    latest invocation that was evaluated, `faults` of evaluations in a row that failed.
+    `deadline_at` is wall-clock time that counts downtime and suspension. `evidence` is what was
+    delivered since the last evaluation, with a tail of earlier.
     `subject` is the id of whom it is about, as its caller says it. It, `objective`, `criteria`,
     `evidence`, `tally` and the words of `last` are erasable.
     """

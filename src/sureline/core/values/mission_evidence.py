@@ -52,3 +52,9 @@ class Evidence:
     cost: float | None = None
     model: str | None = None
     cut: Cut = field(default_factory=Cut)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Tell whether it says nothing of what was done: no answer, call, turn or state."""
+        handed = self.conversation or self.calls or self.cut != Cut()
+        return not handed and self.state is None and self.answer is None

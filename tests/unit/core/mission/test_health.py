@@ -9,7 +9,7 @@ import pytest
 
 from sureline.core.mission.health import Trip, added, counted, trip
 from sureline.core.values.mission import Cause, Spent, Tally
-from sureline.core.values.mission_evidence import Cut, Evidence, ToolCall
+from sureline.core.values.mission_evidence import Cut, Evidence, ToolCall, Turn
 from sureline.core.values.mission_kind import Budget, HealthLimits
 from tests.a_mission import KIND, a_mission
 
@@ -91,18 +91,20 @@ def test_the_same_name_with_other_arguments_is_another_call() -> None:
 
 
 EMPTY: dict[str, tuple[list[Evidence], int]] = {
-    "not said": ([Evidence()] * 5, 0),
+    "nothing at all": ([Evidence()] * 3, 3),
+    "not said": ([Evidence(state={"open": 6})] * 5, 0),
+    "a conversation": ([Evidence(conversation=(Turn(role="agent", text="On."),))] * 5, 0),
     "nothing": ([Evidence(answer="")] * 2, 2),
     "space": ([Evidence(answer=" \n\t")] * 3, 3),
     "work without a word": ([Evidence(answer="", calls=calls("a"))] * 3, 0),
     "a word between": ([Evidence(answer=""), Evidence(answer="Done."), Evidence(answer="")], 1),
-    "unsaid between": ([Evidence(answer=""), Evidence(), Evidence(answer="")], 2),
+    "unsaid between": ([Evidence(answer=""), Evidence(state=1), Evidence(answer="")], 2),
 }
 
 
 @pytest.mark.parametrize(("turns", "count"), EMPTY.values(), ids=EMPTY)
 def test_empty_answers_in_a_row(turns: list[Evidence], count: int) -> None:
-    """Only an answer that was given and says nothing is empty; three in a row trip it."""
+    """An answer that says nothing is empty, and so is nothing at all; three in a row trip it."""
     tally = Tally()
     for one in turns:
         tally = counted(tally, one, DEFAULTS)
