@@ -109,10 +109,10 @@ def test_a_trigger_while_it_runs_is_skipped_and_counted(folder: Path) -> None:
 
 def test_a_check_that_breaks_is_no_judgement(folder: Path) -> None:
     """An exit code that is neither 0 nor 1 is a failed evaluation, which is told at once."""
-    check = 'check: {command: [sh, -c, "exit 2"]}\n'
+    check = 'check: {command: [sh, -c, "exit 7"]}\n'
     with supervising(folder, EVERY + check, "true") as supervisor:
         failed = supervisor.until("evaluation_failed")
-        assert failed["facts"]["fault"] == "check_raised"
+        assert (failed["facts"]["fault"], failed["facts"]["exit"]) == ("check_raised", 7)
         assert supervisor.named("evaluated") == []
         told_to_end(supervisor.process)
         assert supervisor.ended() == 128 + signal.SIGTERM

@@ -6,14 +6,18 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
+import logging
 import threading
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.finding import Finding
 from sureline.core.values.mission import Mission
+from sureline.errors import InvalidInput
 
+_LOG = logging.getLogger("sureline.missions")
 Word = bool | None
 SuccessCheck = Callable[[Mission], Word | Awaitable[Word]]
 """Says whether a mission's objective is achieved; None leaves it to the judge.
@@ -22,6 +26,32 @@ What is no coroutine function runs in a thread of its own.
 """
 
 RAISED, TIMEOUT, NOT_BOOLEAN = "check_raised", "check_timeout", "check_not_boolean"
+_MOST_NAME = 80
+
+
+class ExitedWith(Exception):
+    """A check's program ended with an exit code that is no word."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"expected exit code 0 or 1, got {code}")
+        self.code = code
+
+
+def require_callable(check: SuccessCheck | None) -> None:
+    """Raise InvalidInput for a check that cannot be called with a mission alone."""
+    if check is None:
+        return
+    wanted = "expected a function of one argument, the mission"
+    if not callable(check):
+        raise InvalidInput(f"{wanted}, got {type(check).__name__}", field="success_check")
+    try:
+        signature = inspect.signature(check)
+    except ValueError:
+        return  # some that are built in do not tell
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise InvalidInput(f"{wanted}: {error}", field="success_check") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +66,8 @@ class Checks:
         A check that raises, that has not answered after `seconds`, or that answers anything else
         than True, False or None is a failed evaluation and never a judgement. A check that hangs
         is left behind: it keeps neither this process from ending nor another mission from being
-        checked. Raises nothing but CancelledError, where whoever asks is cancelled.
+        checked. It is given evidence of its own: what it does to it, nobody else sees. Raises
+        nothing but CancelledError, where whoever asks is cancelled.
         """
         key = (mission.workspace, mission.id)
         earlier = self.hanging.pop(key, None)
@@ -44,7 +75,8 @@ class Checks:
             self.hanging[key] = earlier
             return _failed(TIMEOUT, "An earlier try of the check is still running.")
         one = _Try()
-        task = asyncio.create_task(one.answer(check, mission))
+        shown = replace(mission, evidence=deepcopy(mission.evidence))
+        task = asyncio.create_task(one.answer(check, shown))
         one.task = task
         try:
             await asyncio.wait({task}, timeout=seconds)
@@ -54,7 +86,7 @@ class Checks:
                 self.hanging[key] = one
         if not task.done():
             return _failed(TIMEOUT, f"The check did not answer within {seconds:g} seconds.")
-        return _evaluation(task.result())
+        return _evaluation(task.result(), mission)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +156,9 @@ def _tell(told: asyncio.Future[_Answer], answer: _Answer) -> None:
         told.set_result(answer)
 
 
-def _evaluation(answer: _Answer) -> Evaluation | None:
+def _evaluation(answer: _Answer, mission: Mission) -> Evaluation | None:
     if answer.error is not None:
-        return _failed(RAISED, f"The check raised {type(answer.error).__name__}.")
+        return _raised(answer.error, mission)
     word = answer.word
     if word is None:
         return None
@@ -137,6 +169,20 @@ def _evaluation(answer: _Answer) -> Evaluation | None:
     return Evaluation(source=EvaluationSource.CHECK, achieved=word, confidence=1.0)
 
 
-def _failed(fault: str, message: str) -> Evaluation:
-    found = (Finding(code=fault, message=message),)
-    return Evaluation(source=EvaluationSource.CHECK, fault=fault, findings=found)
+def _raised(error: BaseException, mission: Mission) -> Evaluation:
+    """Return what is kept of an error, which is its name; the program's own log has the rest."""
+    if isinstance(error, ExitedWith):
+        message = f"The check's program ended with exit code {error.code}."
+        return _failed(RAISED, message, {"exit": error.code})
+    name = type(error).__name__[:_MOST_NAME]
+    _LOG.warning("the success check of mission %s raised %s", mission.id, name, exc_info=error)
+    return _failed(RAISED, f"The check raised {name}.", {"error": name})
+
+
+def _failed(fault: str, message: str, detail: Mapping[str, str | int] | None = None) -> Evaluation:
+    return Evaluation(
+        source=EvaluationSource.CHECK,
+        fault=fault,
+        detail=detail or {},
+        findings=(Finding(code=fault, message=message),),
+    )

@@ -10,6 +10,7 @@ from typing import Any
 from sureline.application.measure import is_cancelled
 from sureline.application.mission.check import Checks, SuccessCheck
 from sureline.application.ports.missions import MissionJudgePort
+from sureline.core.mission.concluding import CHECK_UNDECIDED, NO_JUDGE
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.finding import Finding
 from sureline.core.values.mission import Mission
@@ -33,7 +34,8 @@ class Evaluating:
     ) -> Evaluation:
         """Return what the check says or, where there is none or it says None, what the judge does.
 
-        A check that fails is not made up for by the judge. Raises nothing but CancelledError,
+        A check that fails is not made up for by the judge, and one that says None where nobody else
+        can be asked has failed (`check_undecided`). Raises nothing but CancelledError,
         where whoever asks is cancelled.
         """
         if check is not None:
@@ -41,8 +43,10 @@ class Evaluating:
             if found is not None:
                 return found
         if self.judge is None:
-            return _failed("no_judge")
-        return await _judged(self.judge, mission, kind)
+            found = _failed(NO_JUDGE)
+        else:
+            found = await _judged(self.judge, mission, kind)
+        return _undecided() if check is not None and found.fault == NO_JUDGE else found
 
 
 async def _judged(judge: MissionJudgePort, mission: Mission, kind: MissionKind) -> Evaluation:
@@ -101,6 +105,12 @@ def _believed(evaluation: object) -> Evaluation:
 def _raised(error: BaseException) -> Evaluation:
     words = f"The judge raised {type(error).__name__}."
     return _failed("judge_raised", Finding(code="judge_raised", message=words))
+
+
+def _undecided() -> Evaluation:
+    words = "The check left it to the judge, and this kind of mission has none."
+    found = (Finding(code=CHECK_UNDECIDED, message=words),)
+    return Evaluation(source=EvaluationSource.CHECK, fault=CHECK_UNDECIDED, findings=found)
 
 
 def _failed(fault: str, *findings: Finding) -> Evaluation:

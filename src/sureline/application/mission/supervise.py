@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from sureline.application.mission.check import SuccessCheck
+from sureline.application.mission.check import ExitedWith, SuccessCheck
 from sureline.application.mission.invoke import Invoker
 from sureline.application.mission.standing import STORE_SECONDS, Standing
 from sureline.application.ports.processes import Firing, NotStarted
@@ -72,7 +72,8 @@ class Supervisor:
     async def _checked(self, mission: Mission) -> bool:
         """Return what the check's program says by its exit code: 0 achieved, 1 not achieved.
 
-        Raises InvalidInput for anything else: that is a failed evaluation.
+        Raises ExitedWith for anything else, and InvalidInput where it was not started: each is a
+        failed evaluation.
         """
         command = self.invoker.plan.check
         assert command is not None
@@ -88,5 +89,5 @@ class Supervisor:
             raise
         self.standing.say("check_ended", exit_code=ran.exit_code)
         if ran.exit_code not in _CHECK_SAYS:
-            raise InvalidInput(f"expected exit code 0 or 1, got {ran.exit_code}")
+            raise ExitedWith(ran.exit_code)
         return _CHECK_SAYS[ran.exit_code]

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
-from sureline.core.mission.invoking import owes
+from sureline.core.mission.health import over_budget
+from sureline.core.mission.invoking import owes, tripped
 from sureline.core.mission.step import Step
 from sureline.core.mission.timing import timed_out
 from sureline.core.mission.transitions import (
@@ -26,6 +27,9 @@ from sureline.core.values.mission_kind import MissionKind
 
 TRIES = 3
 """How often an evaluation is tried where no judge says so."""
+CHECK_UNDECIDED, NO_JUDGE = "check_undecided", "no_judge"
+_STAY = frozenset({CHECK_UNDECIDED, NO_JUDGE})
+"""Nobody is there to be asked: another try finds out no more."""
 
 
 class Verdict(StrEnum):
@@ -95,7 +99,7 @@ def _failed(mission: Mission, kind: MissionKind, evaluation: Evaluation) -> Conc
     checked = evaluation.source is EvaluationSource.CHECK
     cause = Cause.CHECK_FAILED if checked else Cause.JUDGE_UNAVAILABLE
     tries = TRIES if kind.judge is None else kind.judge.tries
-    last = mission.faults + 1 >= tries
+    last = evaluation.fault in _STAY or mission.faults + 1 >= tries
     return Conclusion(verdict=Verdict.ASK if last else Verdict.RETRY, cause=cause)
 
 
@@ -165,7 +169,7 @@ def _moved(
     mission, cause = step.mission, conclusion.cause
     to = _TO.get(conclusion.verdict)
     if to is None:
-        return step
+        return _went_on(step, kind, conclusion, now)
     if cause is Cause.DEADLINE:
         return then(step, timed_out(mission, kind, now=now))
     if cause is Cause.CEILING:
@@ -173,6 +177,14 @@ def _moved(
     # A notice names the evaluation in a field of its own.
     told = {name: value for name, value in facts.items() if name != "decision_id"}
     return then(step, moved(mission, kind, to, cause, now=now, facts=told))
+
+
+def _went_on(step: Step, kind: MissionKind, conclusion: Conclusion, now: datetime) -> Step:
+    """Suspend what goes on with its budget used up: the evaluation was to come first."""
+    met = over_budget(step.mission.spent, step.mission.budget)
+    if met is None or conclusion.verdict is not Verdict.GO_ON:
+        return step
+    return then(step, tripped(step.mission, kind, met, now=now))
 
 
 _TO = {Verdict.COMPLETE: COMPLETED, Verdict.ASK: SUSPENDED, Verdict.FAIL: FAILED}
@@ -210,7 +222,7 @@ def _remembered(
 def _facts(evaluation: Evaluation) -> dict[str, Any]:
     found: dict[str, Any] = {"source": evaluation.source.value}
     if evaluation.fault is not None:
-        return {**found, "fault": evaluation.fault}
+        return {**found, "fault": evaluation.fault, **evaluation.detail}
     found |= {"achieved": evaluation.achieved, "confidence": evaluation.confidence}
     if evaluation.source is EvaluationSource.JUDGE:
         found["completeness"] = round(evaluation.completeness, 4)

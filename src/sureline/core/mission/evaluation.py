@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sureline.core.values.finding import Finding
@@ -22,7 +23,8 @@ class Evaluation:
     """One try to find out whether the objective is achieved.
 
     `achieved` and `confidence` (in [0, 1], that `achieved` is right) are None exactly where the
-    try failed; `fault` then says why, as a code. `completeness` in [0, 1] is the share of the
+    try failed; `fault` then says why, as a code, and `detail` with what: the `error` (the name of a
+    type, no words) or the `exit` code of a check. `completeness` in [0, 1] is the share of the
     evidence that was looked at. `findings` quote and are erasable.
     """
 
@@ -30,6 +32,7 @@ class Evaluation:
     achieved: bool | None = None
     confidence: float | None = None
     fault: str | None = None
+    detail: Mapping[str, str | int] = field(default_factory=dict)
     reasoning: str | None = None
     progress: str | None = None
     completeness: float = 1.0

@@ -128,6 +128,14 @@ async def test_without_anybody_to_ask_nothing_is_made_up() -> None:
     assert (found.fault, found.source) == ("no_judge", EvaluationSource.JUDGE)
 
 
+@pytest.mark.parametrize("none", [True, False], ids=["no judge", "the kind has none"])
+async def test_a_check_that_leaves_it_to_nobody_has_failed(none: bool) -> None:
+    """The check is what somebody must look at: there is no judge that could be unavailable."""
+    judge = None if none else FakeMissionJudge(ModelFailed("no_judge"))
+    found = await Evaluating(judge=judge).try_once(a_mission(), KIND, lambda _mission: None)
+    assert (found.fault, found.source) == ("check_undecided", EvaluationSource.CHECK)
+
+
 async def test_a_judge_cannot_pass_for_a_check() -> None:
     """What the judge's port says is a judge's word, whatever it calls itself."""
     said = Evaluation(source=EvaluationSource.CHECK, achieved=True, confidence=1.0)

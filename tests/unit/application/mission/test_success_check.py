@@ -7,15 +7,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 from unittest.mock import AsyncMock, MagicMock, Mock
 
 import numpy as np
 import pytest
 
-from sureline.application.mission.check import Checks
+from sureline.application.mission.check import Checks, ExitedWith, require_callable
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import Mission
+from sureline.core.values.mission_evidence import Evidence
+from sureline.errors import InvalidInput
 from tests.a_mission import a_mission
 
 SOON = 0.02
@@ -111,6 +114,62 @@ async def test_a_check_that_raises_is_a_failed_evaluation(
     assert "DE44" not in str(found.findings)
     if error is not StopIteration:
         assert error.__name__ in found.findings[0].message
+
+
+async def test_an_error_of_a_check_leaves_a_trace(caplog: pytest.LogCaptureFixture) -> None:
+    """The program's log has its error with the traceback, the record its name and no words."""
+
+    def check(_mission: Mission) -> bool:
+        raise ZeroDivisionError("iban DE44")
+
+    found = await checked(check)
+    assert found is not None
+    assert found.detail == {"error": "ZeroDivisionError"}
+    (logged,) = caplog.records
+    assert (logged.name, logged.levelname) == ("sureline.missions", "WARNING")
+    assert logged.exc_info is not None
+    assert str(logged.exc_info[1]) == "iban DE44"
+
+
+async def test_an_exit_code_that_is_no_word_is_told() -> None:
+    """What a check's program ended with goes into the record as the figure that it is."""
+
+    async def check(_mission: Mission) -> bool:
+        raise ExitedWith(7)
+
+    found = await checked(check)
+    assert found is not None
+    assert (found.fault, found.detail) == ("check_raised", {"exit": 7})
+
+
+async def test_a_check_cannot_change_the_evidence() -> None:
+    """What it does to the evidence that it was given, neither the judge nor the record sees."""
+    mission = a_mission(evidence=Evidence(state={"open": [1, 2]}))
+
+    def check(given: Mission) -> None:
+        given.evidence.state["open"].clear()
+
+    assert await Checks().run(check, mission, LONG) is None
+    assert mission.evidence.state == {"open": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("check", "fits"),
+    [
+        pytest.param(lambda mission: mission is None, True, id="one"),
+        pytest.param(lambda mission, more=1: more, True, id="one and a default"),
+        pytest.param(_Callable(), True, id="an object"),
+        pytest.param(AsyncMock(), True, id="a mock"),
+        pytest.param(bool, True, id="built in"),
+        pytest.param(lambda: True, False, id="none"),
+        pytest.param(lambda mission, more: more, False, id="two"),
+        pytest.param(True, False, id="a truth"),
+    ],
+)
+def test_a_check_that_cannot_be_called_is_refused(check: Any, fits: bool) -> None:
+    """Whoever writes a check of another shape is told at once, and not after the first turns."""
+    with nullcontext() if fits else pytest.raises(InvalidInput, match="success_check: "):
+        require_callable(check)
 
 
 async def test_a_check_that_hangs_is_left_behind_once() -> None:

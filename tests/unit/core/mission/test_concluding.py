@@ -319,6 +319,22 @@ def test_a_check_is_tried_three_times_where_no_judge_says_how_often() -> None:
     assert verdicts == [Verdict.RETRY, Verdict.RETRY, Verdict.ASK]
 
 
+def test_where_nobody_can_be_asked_nothing_is_tried_again() -> None:
+    """A check that leaves it to a judge there is not calls a person at once, about the check."""
+    undecided = Evaluation(source=EvaluationSource.CHECK, fault="check_undecided")
+    mission = conclusion_of(a_mission(owed=True), undecided).mission
+    assert (mission.state, mission.cause) == (MissionState.SUSPENDED, Cause.CHECK_FAILED)
+
+
+def test_what_a_check_raised_is_in_the_timeline_and_the_notice() -> None:
+    """The name of the error, or the exit code, is told wherever the failure is."""
+    failed = Evaluation(source=EvaluationSource.CHECK, fault="raised", detail={"error": "KeyError"})
+    step = conclusion_of(a_mission(owed=True, faults=2), failed)
+    assert step.events[0].facts["error"] == "KeyError"
+    assert step.mission.escalation is not None
+    assert step.mission.escalation.facts["error"] == "KeyError"
+
+
 def test_the_evaluation_of_another_mission_is_refused() -> None:
     """An id that is not this mission's is a programming error, not a verdict."""
     with pytest.raises(ValueError, match="no evaluation of mission"):
