@@ -166,7 +166,7 @@ def _check_limits(mission: Mission, now: datetime) -> None:
             "extend it by invocations first"
         )
     met = over_budget(mission.spent, mission.budget)
-    if met is not None:
+    if met is not None and not mission.owed:
         name = met.cause.value.removeprefix("budget_")
         raise Conflict(
             f"the mission has used {met.facts['used']} {name} of {met.facts['limit']}: "

@@ -53,7 +53,7 @@ def added(spent: Spent, evidence: Evidence) -> Spent:
 
 def trip(mission: Mission, kind: MissionKind) -> Trip | None:
     """Return the first limit that the mission has met: of its budget, then of its health."""
-    return over_budget(mission.spent, mission.budget) or _unwell(mission.tally, kind.health)
+    return over_budget(mission.spent, mission.budget) or unwell(mission.tally, kind.health)
 
 
 def over_budget(spent: Spent, budget: Budget) -> Trip | None:
@@ -68,7 +68,8 @@ def over_budget(spent: Spent, budget: Budget) -> Trip | None:
     return None
 
 
-def _unwell(tally: Tally, limits: HealthLimits) -> Trip | None:
+def unwell(tally: Tally, limits: HealthLimits) -> Trip | None:
+    """Return the first limit of its health that was met."""
     return (
         _repeated(tally.calls, limits)
         or _cycle(tally.calls, limits)

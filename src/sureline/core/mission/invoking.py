@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sureline.core.mission.gathering import gathered
-from sureline.core.mission.health import added, counted, trip
+from sureline.core.mission.health import Trip, added, counted, over_budget, trip, unwell
 from sureline.core.mission.step import Step
 from sureline.core.mission.timing import timed_out
 from sureline.core.mission.transitions import (
@@ -71,7 +71,8 @@ def begun(
     """Begin the next invocation for `owner`, believed to run until `until`, or refuse it.
 
     Codes: `suspended`, `completed`, `failed`, `busy` (one is running), `evaluation_owed`, `switch`.
-    A mission whose time or invocations are over fails here, and nothing runs any more.
+    A mission whose time or invocations are over fails here, one whose budget is used up is
+    suspended, and nothing runs any more.
     """
     refused = _before_all(mission, kind, now=now, overdue=overdue)
     if refused is not None:
@@ -121,6 +122,9 @@ def _before_this(found: Step, kind: MissionKind, *, now: datetime, switched: boo
         facts = {"invocations": mission.invocations, "limit": mission.max_invocations}
         failed = moved(mission, kind, FAILED, Cause.CEILING, now=now, facts=facts)
         return _stopped(then(found, failed))
+    met = over_budget(mission.spent, mission.budget)
+    if met is not None:
+        return _stopped(then(found, tripped(mission, kind, met, now=now)))
     if switched:
         return _refused(found, "switch", "a kill switch is on: no mission goes on until it is off")
     return None
@@ -145,8 +149,9 @@ def ended(
 ) -> Step:
     """Take in what an invocation did: evidence, what it took, whether the mission is well.
 
-    A limit that is met suspends the mission. What was suspended or ended meanwhile stays so, and
-    its evidence is taken in all the same. Raises Conflict if the invocation is another's by now.
+    A limit that is met suspends the mission; the budget's not before an evaluation that is owed
+    now: the work may be done. What was suspended or ended meanwhile stays so, and its evidence is
+    taken in all the same. Raises Conflict if the invocation is another's by now.
     """
     lease = _own(mission, owner, invocation)
     after = replace(
@@ -160,11 +165,15 @@ def ended(
         after, facts = _unjudged(after), {**facts, "late": True}
     after = replace(after, owed=owes(after, kind))
     step = stepped(mission, after, EventKind.INVOCATION_ENDED, now=now, facts=facts)
-    met = trip(step.mission, kind) if mission.state is ACTIVE else None
-    if met is None:
+    if mission.state is not ACTIVE:
         return step
-    stop = moved(step.mission, kind, SUSPENDED, met.cause, now=now, facts=met.facts)
-    return then(step, stop)
+    met = unwell(after.tally, kind.health) if after.owed else trip(after, kind)
+    return step if met is None else then(step, tripped(step.mission, kind, met, now=now))
+
+
+def tripped(mission: Mission, kind: MissionKind, met: Trip, *, now: datetime) -> Step:
+    """Return the mission suspended for a limit that it has met, with the figures."""
+    return moved(mission, kind, SUSPENDED, met.cause, now=now, facts=met.facts)
 
 
 def _figures(evidence: Evidence) -> dict[str, Any]:

@@ -106,13 +106,21 @@ async def test_a_mission_over_its_budget_is_not_just_resumed() -> None:
     with missioned(budget={"tokens": 10}) as world:
         await world.create()
         await world.turn(answer="done", tokens=11)
-        assert stands(await world.mission()) == ("suspended", "budget_tokens")
+        assert stands(await world.evaluate()) == ("suspended", "budget_tokens")
         with pytest.raises(Conflict, match="extend it by tokens"):
             await world.missions.resume("m1", by="kim")
         await world.missions.extend("m1", by="kim", tokens=10)
         assert stands(await world.missions.resume("m1", by="kim")) == ("active", "started")
-        await world.evaluate()
         assert await world.turn()
+
+
+async def test_work_that_is_done_completes_with_the_last_of_its_budget() -> None:
+    """The evaluation that is owed comes before the budget: nobody is called for finished work."""
+    with missioned(SURE, budget={"tokens": 10}) as world:
+        await world.create()
+        await world.turn(answer="done", tokens=11)
+        assert stands(await world.mission()) == ("active", "started")
+        assert stands(await world.evaluate()) == ("completed", "achieved")
 
 
 @pytest.mark.parametrize(
