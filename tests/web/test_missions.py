@@ -185,6 +185,48 @@ def test_a_second_worker_is_told_that_one_runs(served: Served) -> None:
     assert served.call("POST", "/v1/missions/m1/invocations/x", json={}).status_code == 404
 
 
+def test_who_is_at_work_is_told(served: Served) -> None:
+    """`busy` names the invocation, whose it is and until when; an end sent twice was taken in."""
+    create(served, id="m1")
+    number = begun(served)
+    own = act(served, "invocations", AGENT)
+    other = act(served, "invocations", ADMIN)
+    until = (served.clock.now() + timedelta(minutes=15)).isoformat()
+    told = [
+        {name: one.json()[name] for name in ("until", "number", "yours")} for one in (own, other)
+    ]
+    assert told == [
+        {"until": until, "number": number, "yours": True},
+        {"until": until, "number": number, "yours": False},
+    ]
+    assert own.headers["retry-after"] == "900"
+    path = f"/v1/missions/m1/invocations/{number}"
+    assert served.call("POST", path, json=EVIDENCE).status_code == 200
+    again = served.call("POST", path, json=EVIDENCE)
+    assert (again.status_code, again.json()["code"]) == (409, "ended_already")
+
+
+def test_an_agent_redraws_no_judge(served: Served, judge: FakeMissionJudge) -> None:
+    """It gets what is owed evaluated and no more; others ask whenever they like."""
+    create(served, id="m1")
+    turn(served)
+    assert act(served, "evaluate", AGENT).status_code == 200
+    assert len(judge.asked) == 0
+    assert act(served, "evaluate", REVIEWER).json()["state"] == "suspended"
+    assert len(judge.asked) == 1
+
+
+def test_an_agent_is_not_told_how_sure_a_judge_must_be(served: Served) -> None:
+    """The threshold is left out of an escalation's figures and the timeline's, for it alone."""
+    waiting(served)
+    for role, told in ((AGENT, False), (REVIEWER, True)):
+        shown = served.call("GET", "/v1/missions/m1", role).json()
+        rows = served.call("GET", "/v1/missions/m1/events", role).json()["events"]
+        assert ("threshold" in shown["escalation"]["facts"]) is told
+        assert any("threshold" in one["facts"] for one in rows) is told
+        assert ("threshold" in served.call("GET", "/v1/missions", role).text) is told
+
+
 def test_a_kill_switch_lets_nothing_begin(served: Served) -> None:
     """409 `switch`, and the mission stays as it is."""
     create(served, id="m1")

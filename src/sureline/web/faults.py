@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sureline.errors import InvalidInput, SurelineError
+from collections.abc import Mapping
+from typing import Any
+
+from sureline.errors import Conflict, InvalidInput, Refused, SurelineError
 
 
 class UnreadableBody(InvalidInput):
@@ -47,6 +50,22 @@ class NotReady(SurelineError):
     """The server cannot decide anything yet."""
 
     status = 503
+
+
+class AtWork(Refused):
+    """Somebody is at work on the mission; `told` goes into the problem, `seconds` is how long."""
+
+    code = "busy"
+
+    def __init__(self, message: str, *, code: str, told: Mapping[str, Any], seconds: int) -> None:
+        super().__init__(message)
+        self.code = code
+        self.told = told
+        self.seconds = seconds
+
+
+class EndedAlready(Conflict):
+    """The invocation has ended, and what it did was taken in then."""
 
 
 class ClientGone(Exception):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from sureline.core.canonical import json_bytes
 from sureline.errors import InvalidInput, StoreError, SurelineError
-from sureline.web.faults import MethodNotAllowed
+from sureline.web.faults import AtWork, MethodNotAllowed
 from sureline.web.reply import Reply
 
 PROBLEM = b"application/problem+json"
@@ -17,6 +19,7 @@ TYPE = "urn:sureline:problem:"
 
 RETRY_SECONDS = b"1"
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -38,6 +41,7 @@ def problem_of(error: SurelineError) -> Reply:
         detail=message,
         field=error.field if isinstance(error, InvalidInput) else None,
         headers=_headers(error),
+        told=error.told if isinstance(error, AtWork) else {},
     )
 
 
@@ -59,6 +63,7 @@ def _problem(
     detail: str,
     field: str | None = None,
     headers: tuple[tuple[bytes, bytes], ...] = (),
+    told: Mapping[str, Any] = _NOTHING,
 ) -> Reply:
     body: dict[str, Any] = {
         "type": TYPE + code,
@@ -66,6 +71,7 @@ def _problem(
         "status": status,
         "detail": _encodable(detail),
         "code": code,
+        **told,
     }
     if field is not None:
         body["field"] = _encodable(field)
@@ -75,6 +81,8 @@ def _problem(
 def _headers(error: SurelineError) -> tuple[tuple[bytes, bytes], ...]:
     if isinstance(error, MethodNotAllowed):
         return ((b"allow", error.allowed.encode("ascii")),)
+    if isinstance(error, AtWork):
+        return ((b"retry-after", b"%d" % error.seconds),)
     if error.status == HTTPStatus.UNAUTHORIZED:
         return ((b"www-authenticate", b'Bearer realm="sureline"'),)
     if error.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from sureline.core.mission.summary import summary
 from sureline.core.values.mission import Escalation, LastEvaluation, Lease, Mission, MissionEvent
 
+THRESHOLD = "threshold"
+"""Among facts: how sure a judge must be."""
 
-def mission_json(mission: Mission, *, now: datetime) -> dict[str, Any]:
-    """Return how a mission stands; evidence and what health remembers are left out."""
+
+def mission_json(mission: Mission, *, now: datetime, thresholds: bool = True) -> dict[str, Any]:
+    """Return how a mission stands; evidence and what health remembers are left out.
+
+    Without `thresholds` it is not said how sure a judge must be: for whoever is judged.
+    """
     last, called = mission.last, mission.escalation
     return {
         "id": mission.id,
@@ -41,7 +48,7 @@ def mission_json(mission: Mission, *, now: datetime) -> dict[str, Any]:
             "calls": mission.budget.calls,
         },
         "last_evaluation": None if last is None else _evaluation(last),
-        "escalation": None if called is None else _escalation(called),
+        "escalation": None if called is None else _escalation(called, thresholds),
         "submitted_by": mission.submitted_by,
         "erased": mission.erased,
         "summary": summary(mission, now),
@@ -61,18 +68,18 @@ def _evaluation(last: LastEvaluation) -> dict[str, Any]:
     }
 
 
-def _escalation(called: Escalation) -> dict[str, Any]:
+def _escalation(called: Escalation, thresholds: bool) -> dict[str, Any]:
     return {
         "cause": called.cause.value,
         "since": _at(called.since),
         "reminded": called.reminded,
         "remind_at": _at(called.remind_at),
-        "facts": dict(called.facts),
+        "facts": _facts(called.facts, thresholds),
     }
 
 
-def event_json(event: MissionEvent) -> dict[str, Any]:
-    """Return a row of a mission's timeline."""
+def event_json(event: MissionEvent, *, thresholds: bool = True) -> dict[str, Any]:
+    """Return a row of a mission's timeline, on request without how sure a judge must be."""
     return {
         "mission_id": event.mission_id,
         "kind": event.kind.value,
@@ -81,8 +88,12 @@ def event_json(event: MissionEvent) -> dict[str, Any]:
         "cause": event.cause.value,
         "invocation": event.invocation,
         "by": event.by,
-        "facts": dict(event.facts),
+        "facts": _facts(event.facts, thresholds),
     }
+
+
+def _facts(facts: Mapping[str, Any], thresholds: bool) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if thresholds or name != THRESHOLD}
 
 
 def _at(moment: datetime | None) -> str | None:

@@ -8,13 +8,14 @@ from datetime import datetime
 from sureline.application.mission.evidence_intake import read_evidence
 from sureline.application.mission.in_json import event_json, mission_json
 from sureline.application.mission.new_mission import Invocation, NewMission
-from sureline.application.ports.keys import ApiKey
+from sureline.application.ports.keys import ApiKey, Role
 from sureline.core.gate.acting import acting
 from sureline.core.values.mission import Mission, MissionState
-from sureline.errors import NotFound
+from sureline.errors import Conflict, MissionRefused, NotFound
 from sureline.web.access import check_slice
 from sureline.web.api.mission_access import filter_of, mission_of, slice_of
 from sureline.web.api.mission_acts import act_on
+from sureline.web.api.mission_refusals import at_work, not_running
 from sureline.web.operation import Call, QueryNumber, QueryWords
 from sureline.web.reply import Reply
 
@@ -61,8 +62,8 @@ async def index(call: Call) -> Reply:
     found = await services.missions.list(
         wanted, limit=int(LIMIT.read(call)), offset=int(OFFSET.read(call))
     )
-    now = services.clock.now()
-    return Reply.json({"missions": [mission_json(one, now=now) for one in found]})
+    now, told = services.clock.now(), _sees_thresholds(call)
+    return Reply.json({"missions": [mission_json(one, now=now, thresholds=told) for one in found]})
 
 
 async def show(call: Call) -> Reply:
@@ -74,13 +75,17 @@ async def events(call: Call) -> Reply:
     """Return a mission's timeline."""
     mission = await _seen(call)
     found = await call.context.services.missions.events(mission.id)
-    return Reply.json({"events": [event_json(one) for one in found]})
+    told = _sees_thresholds(call)
+    return Reply.json({"events": [event_json(one, thresholds=told) for one in found]})
 
 
 async def begin(call: Call) -> Reply:
     """Begin the next invocation, or say why none may run."""
-    mission = await _seen(call)
-    begun = await call.context.services.missions.begin(mission.id, owner=owner_of(call.key))
+    mission, services, owner = await _seen(call), call.context.services, owner_of(call.key)
+    try:
+        begun = await services.missions.begin(mission.id, owner=owner)
+    except MissionRefused as refused:
+        raise at_work(refused, owner, services.clock.now()) from refused
     return _invocation(begun.mission_id, begun.number, begun.until)
 
 
@@ -95,13 +100,23 @@ async def end(call: Call) -> Reply:
     """Take in what an invocation did."""
     evidence = read_evidence(call.body)
     running = await _running(call)
-    ended = await call.context.services.missions.end(running.mission_id, running, evidence)
+    missions = call.context.services.missions
+    try:
+        ended = await missions.end(running.mission_id, running, evidence)
+    except Conflict as refused:
+        events = await missions.events(running.mission_id)
+        raise not_running(refused, events, running.mission_id, running.number) from refused
     return _shown(call, ended)
 
 
 async def evaluate(call: Call) -> Reply:
-    """Have the mission judged now, within this request."""
+    """Have the mission judged now, within this request.
+
+    An agent may have made what it owes and no more: it could ask until the judge is sure.
+    """
     mission, context = await _seen(call), call.context
+    if call.key.role is Role.AGENT and not mission.owed:
+        return _shown(call, mission)
     with context.deciding:
         judged = await context.services.missions.evaluate(mission.id, owner=owner_of(call.key))
     context.mission_counts.forget()
@@ -156,7 +171,13 @@ async def _running(call: Call) -> Invocation:
 
 
 def _shown(call: Call, mission: Mission, *, status: int = 200) -> Reply:
-    return Reply.json(mission_json(mission, now=call.context.services.clock.now()), status=status)
+    now, told = call.context.services.clock.now(), _sees_thresholds(call)
+    return Reply.json(mission_json(mission, now=now, thresholds=told), status=status)
+
+
+def _sees_thresholds(call: Call) -> bool:
+    """Tell whether a key is told how sure a judge must be; whoever is judged is not."""
+    return call.key.role is not Role.AGENT
 
 
 def _invocation(mission_id: str, number: int, until: datetime) -> Reply:

@@ -92,7 +92,8 @@ OPERATIONS = (
         path="/v1/missions/{id}/invocations",
         name="beginInvocation",
         about="Begin the next invocation; run it only after this has answered 200. 409 says why "
-        "none may run: `suspended`, `completed`, `failed`, `busy`, `evaluation_owed` or `switch`.",
+        "none may run: `suspended`, `completed`, `failed`, `busy`, `evaluation_owed` or `switch`. "
+        "Where somebody is at work on it, `until` and Retry-After say how long.",
         run=calls.begin,
         roles=_AGENTS,
         answers={200: Answer("The invocation, which may run now.", InvocationShape)},
@@ -113,7 +114,7 @@ OPERATIONS = (
         path="/v1/missions/{id}/invocations/{n}",
         name="endInvocation",
         about="End an invocation with what happened in it. `evaluation_owed` says that the mission "
-        "must be evaluated before the next one.",
+        "must be evaluated before the next one. 409 `ended_already`: it was taken in before.",
         run=calls.end,
         roles=_AGENTS,
         body=EvidenceFields,
@@ -127,7 +128,8 @@ OPERATIONS = (
         path="/v1/missions/{id}/evaluate",
         name="evaluateMission",
         about="Have the mission judged now, within this request; a judge may take minutes. Who "
-        "asks has no say in what is found. Of two at once one judges, and both get that.",
+        "asks has no say in what is found; an agent may ask for what is owed. Of two "
+        "at once one judges, and both get that.",
         run=calls.evaluate,
         roles=_JUDGED,
         answers={200: Answer("The mission as it is now.", MissionShape)},

@@ -288,7 +288,11 @@ class ReadyShape(TypedDict):
 
 
 class ProblemShape(TypedDict, total=False):
-    """Problem details (RFC 9457); `code` is stable, `field` a dotted path into the body."""
+    """Problem details (RFC 9457); `code` is stable, `field` a dotted path into the body.
+
+    Where somebody is at work on a mission: `until` when, on invocation `number`, and whether it is
+    `yours`, of the key that asks.
+    """
 
     type: Required[str]
     title: Required[str]
@@ -296,3 +300,6 @@ class ProblemShape(TypedDict, total=False):
     detail: Required[str]
     code: Required[str]
     field: str
+    until: Moment
+    number: int
+    yours: bool
