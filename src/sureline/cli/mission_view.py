@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sureline.cli.output import Shaded, print_table, say, visible
+from sureline.core.mission.notices import as_text
 from sureline.core.mission.timeline import TimelineRow, timeline_of
 from sureline.core.values.mission import EventKind, Mission, MissionEvent, MissionState
 
@@ -66,7 +67,7 @@ def _facts(mission: Mission, now: datetime) -> Iterator[tuple[str, Any]]:
 def _waits(mission: Mission, now: datetime) -> str | None:
     called = mission.escalation
     if called is not None:
-        figures = ", ".join(f"{name} {value}" for name, value in called.facts.items())
+        figures = ", ".join(f"{name} {as_text(value)}" for name, value in called.facts.items())
         told = f"a person, for {_span(now - called.since)}"
         return f"{told} ({figures})" if figures else told
     return "an evaluation" if mission.owed else None

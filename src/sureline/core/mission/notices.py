@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from sureline.core.canonical import canonical_json
 from sureline.core.values.mission import Cause, Mission
 from sureline.core.values.mission_kind import MISSION_SLICE
 from sureline.core.values.notification import Notice, NoticeKind
@@ -20,7 +21,7 @@ def mission_notice(
     It names the latest evaluation only where the mission stands as it does because of that.
     """
     last = mission.last if mission.cause in _RESTS_ON_EVALUATION else None
-    told = {name: str(value) for name, value in facts.items()}
+    told = {name: as_text(value) for name, value in facts.items()}
     return Notice(
         workspace=mission.workspace,
         id=f"evt_{_digest(mission, kind)}",
@@ -33,6 +34,11 @@ def mission_notice(
         level=0 if mission.escalation is None else mission.escalation.reminded,
         facts={**told, "mission": mission.id, "cause": mission.cause.value},
     )
+
+
+def as_text(value: Any) -> str:
+    """Return a fact as JSON spells it, a text as it is: `true`, `0.41`, never `True`."""
+    return value if isinstance(value, str) else canonical_json(value).decode()
 
 
 _RESTS_ON_EVALUATION = frozenset(

@@ -47,9 +47,14 @@ def _reminded(mission: Mission, kind: MissionKind, now: datetime) -> Step:
             remind_at=None if wait is None else now + timedelta(seconds=wait),
         ),
     )
-    waited = str(max(now - called.since, timedelta(0))).split(".")[0]  # a clock may be set back
-    facts = {**called.facts, "waiting": waited, "reminder": times}
+    facts = {**called.facts, "waiting": _waited(now - called.since), "reminder": times}
     notice = mission_notice(after, NoticeKind.MISSION_REMINDED, now, facts)
     return stepped(
         mission, after, EventKind.REMINDED, now=now, facts={"reminder": times}, notices=(notice,)
     )
+
+
+def _waited(time: timedelta) -> str:
+    """Return whole hours and minutes, always both: `26 h 5 min`. A clock may be set back."""
+    hours, minutes = divmod(max(time, timedelta(0)) // timedelta(minutes=1), 60)
+    return f"{hours} h {minutes} min"

@@ -138,11 +138,6 @@ def event_of(
     )
 
 
-def as_text(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return figures as a notice tells them."""
-    return {name: str(value) for name, value in facts.items()}
-
-
 def _escalation(
     kind: MissionKind, to: MissionState, cause: Cause, now: datetime, facts: Mapping[str, Any]
 ) -> Escalation | None:
@@ -157,7 +152,7 @@ def _escalation(
         cause=cause,
         since=now,
         remind_at=None if first is None else now + timedelta(seconds=first),
-        facts=as_text({name: value for name, value in facts.items() if name != NOTE}),
+        facts={name: value for name, value in facts.items() if name != NOTE},
     )
 
 

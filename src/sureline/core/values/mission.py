@@ -127,13 +127,16 @@ class LastEvaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Escalation:
-    """What a person was called for: told once at its edge, then on a widening schedule (M8)."""
+    """What a person was called for: told once at its edge, then on a widening schedule (M8).
+
+    `facts` are texts, numbers and truths.
+    """
 
     cause: Cause
     since: datetime
     reminded: int = 0
     remind_at: datetime | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

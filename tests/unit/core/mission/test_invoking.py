@@ -223,7 +223,7 @@ def test_a_limit_that_is_met_suspends_with_its_figures() -> None:
     assert (notice.facts["cause"], notice.facts["used"]) == ("budget_tokens", "110")
     assert notice.decision_id == ""
     assert step.mission.escalation is not None
-    assert step.mission.escalation.facts == {"used": "110", "limit": "100"}
+    assert step.mission.escalation.facts == {"used": 110, "limit": 100}
 
 
 @pytest.mark.parametrize("state", [MissionState.SUSPENDED, MissionState.FAILED])

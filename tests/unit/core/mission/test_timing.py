@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sureline.core.mission.acting import resumed, suspended
+from sureline.core.mission.record import mission_from_record, mission_record
 from sureline.core.mission.step import Step
 from sureline.core.mission.timing import ticked
 from sureline.core.mission.transitions import moved
@@ -31,7 +32,7 @@ def tick(
 
 def unsure(kind: MissionKind = KIND, **changes: Any) -> Mission:
     """Return a mission that waits for a person since MOMENT."""
-    facts = {"confidence": 0.41}
+    facts = {"confidence": 0.41, "achieved": True, "note": "Wait."}
     mission = a_mission(deadline_at=MOMENT + 9_000 * HOUR, **changes)
     step = moved(mission, kind, MissionState.SUSPENDED, Cause.UNSURE, now=MOMENT, facts=facts)
     return step.mission
@@ -107,13 +108,36 @@ def test_what_a_reminder_says() -> None:
         "mission": "m-1",
         "cause": "unsure",
         "confidence": "0.41",
-        "waiting": "1:00:00",
+        "achieved": "true",
+        "waiting": "1 h 0 min",
         "reminder": "1",
     }
     assert (event.kind, event.facts) == (EventKind.REMINDED, {"reminder": 1})
     again = tick(step.mission, MOMENT + 5 * HOUR)
     assert again.notices[0].level == 2
     assert again.notices[0].id != notice.id
+
+
+def test_what_a_person_is_called_for_keeps_its_types() -> None:
+    """Programs read truths and numbers; a notice has only texts, as JSON spells them."""
+    called = unsure().escalation
+    assert called is not None
+    assert called.facts == {"confidence": 0.41, "achieved": True}
+    assert called.facts["achieved"] is True
+    mission = unsure()
+    assert mission_from_record(*mission_record(mission)) == mission
+
+
+WAITED = {0.0: "0 h 0 min", 1.0: "1 h 0 min", 26.1: "26 h 6 min", 9_000.0: "9000 h 0 min"}
+
+
+@pytest.mark.parametrize(("hours", "text"), WAITED.items())
+def test_how_long_a_person_is_waited_for(hours: float, text: str) -> None:
+    """Hours and minutes, however long; a clock that was set back makes it no less than nothing."""
+    now = MOMENT + hours * HOUR
+    waits = unsure(replace(KIND, reminders=(0.0,)), max_invocations=9)
+    step = tick(replace(waits, deadline_at=now + HOUR), now)
+    assert step.notices[0].facts["waiting"] == text
 
 
 def test_nobody_is_reminded_of_what_is_over() -> None:
