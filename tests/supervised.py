@@ -24,7 +24,7 @@ POLICY = """
 version: 1
 slices: {invoices: {}}
 missions:
-  books: {evaluate_every: 2, lease_seconds: 2, max_invocations: 20}
+  books: {judge: {model: "two:sceptic-1"}, evaluate_every: 2, lease_seconds: 2, max_invocations: 20}
 """
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from sureline.application.intake import ProposalFields, read_proposal
 from sureline.application.label import GivenAnswer, choice, paths
 from sureline.application.mission.bus import Listener
-from sureline.application.mission.check import SuccessCheck
-from sureline.application.mission.new_mission import MissionFields, NewMission
+from sureline.application.mission.check import SuccessCheck, require_callable
+from sureline.application.mission.new_mission import MissionFields, new_mission
 from sureline.application.review.reviewed import Reviewed
 from sureline.bootstrap import Plugins, Services, open_services
 from sureline.core.gate.acting import acting
@@ -193,11 +193,13 @@ class Gate:
         `objective` is required; `criteria`, `id` (to go on with it after a restart), `subject`,
         `hours` and `max_invocations` (tighter than the kind's) may be given. `success_check` says,
         sync or async, whether it is achieved: True, False, or None to leave that to the judge.
-        `listener` is called with each event of any mission while this one is entered.
+        `listener` is called with each event of any mission while this one is entered. All of it is
+        in docs/reference/missions.md. Raises InvalidInput naming the field.
         """
+        require_callable(success_check)
         return MissionTracker(
             self.services.missions,
-            NewMission(kind=kind, **asked),
+            new_mission(kind, asked, has_check=success_check is not None),
             loop=self,
             success_check=success_check,
             listener=listener,

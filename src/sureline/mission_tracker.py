@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack
 
@@ -16,7 +17,7 @@ from sureline.application.mission.new_mission import Invocation, NewMission
 from sureline.core.mission.summary import summary
 from sureline.core.values.mission import Mission, MissionState
 from sureline.core.values.mission_evidence import Evidence
-from sureline.errors import Conflict, MissionRefused, StoreError, SurelineError
+from sureline.errors import Conflict, InvalidInput, MissionRefused, StoreError, SurelineError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,6 +26,10 @@ Result = TypeVar("Result")
 OWED = "evaluation_owed"
 BEATS = 3
 """So often in a lease an invocation that is running is heard of."""
+LOOK_SECONDS = 1.0
+"""How often a mission that somebody else is at work on is looked at by who waits for it."""
+PASSES = frozenset({"busy", OWED, "switch"})
+"""Refusals that end without a word to this mission."""
 _AT_WORK = frozenset({MissionState.CREATED, MissionState.ACTIVE})
 
 
@@ -60,16 +65,20 @@ class MissionTracker:
         loop: Runs,
         success_check: SuccessCheck | None = None,
         listener: Listener | None = None,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._missions = missions
         self._new = new
         self._loop = loop
         self._check = success_check
         self._listener = listener
+        self._pause = pause
         self._owner = missions.new_id()
         self._mission: Mission | None = None
         self._running: _Running | None = None
         self._unsubscribe: Callable[[], None] | None = None
+        self._home: asyncio.AbstractEventLoop | None = None
+        self._is_sync = False
 
     @property
     def mission(self) -> Mission:
@@ -93,12 +102,27 @@ class MissionTracker:
         """Tell whether an invocation might run, as far as was seen; `before_invocation` decides."""
         return self.state in _AT_WORK
 
-    async def before_invocation(self) -> Invocation:
+    async def before_invocation(self, wait: float = 0.0) -> Invocation:
         """Begin an invocation; an evaluation that is owed is made first.
 
         Raises MissionRefused, whose `code` says why none may run: `suspended`, `completed`,
-        `failed`, `busy`, `evaluation_owed` (somebody else is at it), `switch`, `unknown_kind`.
+        `failed`, `busy`, `evaluation_owed` (somebody else is at it), `switch`, `unknown_kind`. The
+        three that pass (`busy`, `evaluation_owed`, `switch`) are waited for up to `wait` seconds.
         """
+        self._require_home()
+        _check_wait(wait)
+        clock = self._missions.clock
+        until = clock.monotonic() + wait
+        while True:
+            try:
+                return await self._begun()
+            except MissionRefused as refused:
+                left = until - clock.monotonic()
+                if refused.code not in PASSES or left <= 0:
+                    raise
+            await self._pause(min(LOOK_SECONDS, left))
+
+    async def _begun(self) -> Invocation:
         if (await self._read()).owed:
             await self.evaluate()
         lease = (await self._missions.kinds.of(self.mission)).lease_seconds
@@ -126,6 +150,7 @@ class MissionTracker:
         Evidence is one value, or the fields of one. Raises InvalidInput naming the field, Conflict
         where no invocation of this tracker is running.
         """
+        self._require_home()
         given = evidence if evidence is not None or not fields else fields
         read = read_evidence(given)
         self._mission = await self._end(read)
@@ -133,12 +158,26 @@ class MissionTracker:
 
     async def evaluate(self) -> Mission:
         """Find out whether the objective is achieved, and act on it; at most one at a time."""
+        self._require_home()
         self._mission = await self._missions.evaluate(self.id, owner=self._owner, check=self._check)
         return self._mission
 
     async def summary(self) -> str:
         """Return what the agent may be told of its mission, for its system prompt (M9)."""
+        self._require_home()
         return summary(await self._read(), self._missions.clock.now())
+
+    def _require_home(self) -> None:
+        """Raise Conflict in another event loop: what runs here could not be ended there."""
+        if self._home is None or asyncio.get_running_loop() is self._home:
+            return
+        if self._is_sync:
+            raise Conflict("this mission was entered with `with`: use the `_sync` methods")
+        raise Conflict("this mission was entered in another event loop: use it in that one")
+
+    def _require_sync(self) -> None:
+        if self._home is not None and not self._is_sync:
+            raise Conflict("this mission was entered with `async with`: use await")
 
     async def _read(self) -> Mission:
         self._mission = await self._missions.mission(self.id)
@@ -174,6 +213,7 @@ class MissionTracker:
 
     async def __aenter__(self) -> Self:
         """Make the mission, or find it under its id. Raises InvalidInput, Conflict."""
+        self._home, self._is_sync = asyncio.get_running_loop(), False
         if self._listener is not None:
             self._unsubscribe = self._missions.bus.subscribe(self._listener)
         try:
@@ -207,9 +247,10 @@ class MissionTracker:
             self._unsubscribe()
             self._unsubscribe = None
 
-    def before_invocation_sync(self) -> Invocation:
+    def before_invocation_sync(self, wait: float = 0.0) -> Invocation:
         """Begin an invocation from code without an event loop."""
-        return self._loop.run(self.before_invocation())
+        self._require_sync()
+        return self._loop.run(self.before_invocation(wait))
 
     def after_invocation_sync(
         self,
@@ -217,18 +258,23 @@ class MissionTracker:
         **fields: Unpack[EvidenceFields],
     ) -> Mission:
         """Hand in what an invocation did from code without an event loop."""
+        self._require_sync()
         return self._loop.run(self.after_invocation(evidence, **fields))
 
     def evaluate_sync(self) -> Mission:
         """Evaluate from code without an event loop."""
+        self._require_sync()
         return self._loop.run(self.evaluate())
 
     def summary_sync(self) -> str:
         """Return what the agent may be told, from code without an event loop."""
+        self._require_sync()
         return self._loop.run(self.summary())
 
     def __enter__(self) -> Self:
-        return self._loop.run(self.__aenter__())
+        entered = self._loop.run(self.__aenter__())
+        self._is_sync = True
+        return entered
 
     def __exit__(
         self,
@@ -237,3 +283,9 @@ class MissionTracker:
         trace: TracebackType | None,
     ) -> None:
         self._loop.run(self.__aexit__(kind, error, trace))
+
+
+def _check_wait(wait: object) -> None:
+    is_number = isinstance(wait, int | float) and not isinstance(wait, bool)
+    if not is_number or not math.isfinite(wait) or wait < 0:  # type: ignore[operator, arg-type]
+        raise InvalidInput("expected a number of seconds, 0 or more", field="wait")

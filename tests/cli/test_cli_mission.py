@@ -94,3 +94,12 @@ def test_a_failed_mission_is_said_with_1(mission: Run) -> None:
     assert mission("mission", "evaluate", "m1").exit_code == 0
     assert mission("mission", "fail", "m1", *ADA).exit_code == 0
     assert mission("mission", "evaluate", "m1").exit_code == 1
+
+
+def test_a_mission_that_nobody_could_judge_is_not_made(run: Run, folder: Path) -> None:
+    """Made by hand it has no success check: its kind must have a judge."""
+    (folder / "policy.yaml").write_text("version: 1\nmissions: {books: {evaluate_every: 1}}\n")
+    assert run("decide", "-", "--policy", "policy.yaml", text="").exit_code == 0
+    made = run("mission", "create", "--kind", "books", "--objective", "Close them.")
+    assert made.exit_code == 2
+    assert "add a judge to the kind" in made.stderr

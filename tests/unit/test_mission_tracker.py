@@ -8,16 +8,19 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sureline import Conflict, Gate, InvalidInput, MissionRefused, MissionState
+from sureline.application.mission.new_mission import new_mission
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.values.mission import EventKind, Mission, MissionEvent
 from sureline.errors import ModelFailed, StoreBusy
-from sureline.testing import FakeMissionJudge, temporary_gate
+from sureline.mission_tracker import MissionTracker
+from sureline.testing import FakeMissionJudge, FixedClock, temporary_gate
 
 ROOT = Path(__file__).parents[2]
 POLICY = """
@@ -263,6 +266,123 @@ async def test_a_verdict_on_an_objective_of_before_counts_no_more() -> None:
             after = await mission.after_invocation(answer="done")
             assert (after.state, after.revision, after.last) == ("active", 2, None)
             assert after.owed
+
+
+async def test_who_waits_begins_once_the_other_has_ended(gate: Gate) -> None:
+    """A loop beside another waits its turn, looking once a second, and no longer than told."""
+    clock = FixedClock()
+    missions = replace(gate.services.missions, clock=clock)
+    looked: list[float] = []
+    new = new_mission("books", {"objective": OBJECTIVE, "id": "m1"}, has_check=False)
+    first = MissionTracker(missions, new, loop=gate)
+
+    async def pause(seconds: float) -> None:
+        looked.append(seconds)
+        clock.advance(timedelta(seconds=seconds))
+        if len(looked) == 5:
+            await first.after_invocation(answer="done")
+
+    second = MissionTracker(missions, new, loop=gate, pause=pause)
+    async with first, second:
+        await first.before_invocation()
+        with pytest.raises(MissionRefused) as refused:
+            await second.before_invocation(wait=2.5)
+        assert (refused.value.code, looked) == ("busy", [1.0, 1.0, 0.5])
+        assert (await second.before_invocation(wait=60)).number == 2
+        assert len(looked) == 5
+        await second.after_invocation(answer="done")
+
+
+async def test_nobody_waits_for_what_only_a_person_ends(gate: Gate) -> None:
+    """A suspended mission is refused at once, however long one would wait."""
+    async with gate.mission("books", objective=OBJECTIVE, id="m1") as mission:
+        await gate.services.missions.suspend("m1", by="kim")
+        with pytest.raises(MissionRefused) as refused:
+            await mission.before_invocation(wait=1e6)
+        assert refused.value.code == "suspended"
+
+
+@pytest.mark.parametrize("wait", [-1, float("nan"), float("inf"), "1", True, None])
+async def test_a_wait_is_a_number_of_seconds(gate: Gate, wait: Any) -> None:
+    """Anything else is refused, and nothing begins."""
+    async with gate.mission("books", objective=OBJECTIVE, id="m1") as mission:
+        with pytest.raises(InvalidInput, match="wait: "):
+            await mission.before_invocation(wait)
+        assert mission.mission.invocations == 0
+
+
+async def test_who_awaits_goes_on_awaiting(gate: Gate) -> None:
+    """A `_sync` method of a mission entered with `async with` is refused; nothing is lost."""
+    async with gate.mission("books", objective=OBJECTIVE, id="m1") as mission:
+        for wrong in (mission.before_invocation_sync, mission.summary_sync, mission.evaluate_sync):
+            with pytest.raises(Conflict, match="use await"):
+                wrong()
+        await mission.before_invocation()
+        with pytest.raises(Conflict, match="use await"):
+            mission.after_invocation_sync(answer="done")
+        assert (await mission.after_invocation(answer="done")).invocations == 1
+
+
+async def test_who_does_not_await_goes_on_without(gate: Gate) -> None:
+    """Awaiting on a mission entered with `with` is refused; nothing is lost."""
+    with gate.mission("books", objective=OBJECTIVE, id="m1") as mission:
+        for wrong in (mission.before_invocation, mission.summary, mission.evaluate):
+            with pytest.raises(Conflict, match="`_sync` methods"):
+                await wrong()
+        mission.before_invocation_sync()
+        with pytest.raises(Conflict, match="`_sync` methods"):
+            await mission.after_invocation(answer="done")
+        assert mission.after_invocation_sync(answer="done").invocations == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "said"),
+    [
+        ({"objective": "x", "objectives": "x"}, "objectives", "criteria, hours, id"),
+        ({"objective": "x", "submitted_by": "x"}, "submitted_by", "there is no such field"),
+        ({}, "objective", "expected what is to be achieved"),
+        ({"objective": "x", "criteria": None}, "criteria", "expected a list"),
+        ({"objective": "x", "success_check": lambda: True}, "success_check", "one argument"),
+    ],
+)
+async def test_what_cannot_be_asked_for_is_named(
+    gate: Gate, asked: dict[str, Any], field: str, said: str
+) -> None:
+    """A slip is told by its name, with what there is."""
+    with pytest.raises(InvalidInput, match=said) as refused:
+        async with gate.mission("books", **asked):
+            pass
+    assert refused.value.field == field
+
+
+UNJUDGED = "version: 1\nmissions: {books: {evaluate_every: 1}}\n"
+
+
+async def test_a_mission_that_nobody_could_judge_is_not_made() -> None:
+    """Where the kind has no judge there is a success check, or a program's own judge."""
+    with temporary_gate(UNJUDGED) as gate:
+        with pytest.raises(InvalidInput, match="add a judge to the kind in the policy, or give"):
+            async with gate.mission("books", objective=OBJECTIVE):
+                pass
+        async with gate.mission("books", objective=OBJECTIVE, success_check=bool) as mission:
+            assert mission.goes_on
+    with temporary_gate(UNJUDGED, mission_judge=GOES_ON) as gate:
+        async with gate.mission("books", objective=OBJECTIVE) as mission:
+            assert mission.goes_on
+
+
+async def test_a_check_that_leaves_it_to_nobody_calls_a_person_at_once() -> None:
+    """None from a check where the kind has no judge is the check's failure, tried once."""
+    with temporary_gate(UNJUDGED) as gate:
+        paused = pauses(gate)
+        async with gate.mission(
+            "books", objective=OBJECTIVE, success_check=lambda _mission: None
+        ) as mission:
+            await mission.before_invocation()
+            after = await mission.after_invocation(answer="done")
+        assert (after.state, after.cause, paused) == ("suspended", "check_failed", [])
+        assert after.last is not None
+        assert after.last.fault == "check_undecided"
 
 
 def test_the_example_tells_the_story() -> None:

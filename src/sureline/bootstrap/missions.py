@@ -29,7 +29,8 @@ def missions_of(
     workspace: str,
 ) -> Missions:
     """Return the missions of a workspace; made once for a store, which it remembers things of."""
-    kinds, bus, overdue = Kinds(policies=policies), MissionBus(), Overdue(plugins.clock)
+    kinds = Kinds(policies=policies, has_judge=plugins.mission_judge is not None)
+    bus, overdue = MissionBus(), Overdue(plugins.clock)
     judge = plugins.mission_judge or ModelMissionJudge(client=client, new_nonce=new_nonce)
     runs = EvaluationRun(
         store=store.missions,

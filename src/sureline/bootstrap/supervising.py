@@ -162,6 +162,7 @@ def _new(file: MissionFile) -> NewMission:
         criteria=tuple(wanted.criteria),
         hours=wanted.limits.hours,
         max_invocations=wanted.limits.max_invocations,
+        has_check=wanted.check is not None,
     )
 
 

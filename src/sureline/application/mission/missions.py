@@ -57,6 +57,7 @@ class Missions:
         Raises InvalidInput naming the field, and Conflict for an id that is another mission's.
         """
         kind = await self.kinds.known(new.kind)
+        self.kinds.require_judged(kind, has_check=new.has_check)
         step = created(
             new,
             kind,
@@ -94,17 +95,12 @@ class Missions:
     ) -> Invocation:
         """Begin an invocation for `owner`, who has `seconds` (by default the kind's) for it.
 
-        Past its deadline or its last invocation the mission fails here. Raises MissionRefused with
-        the code why it may not run, and NotFound.
+        Past its deadline or its last invocation the mission fails here, and one whose kind left the
+        policy is suspended. Raises MissionRefused with the code why it may not run, and NotFound.
         """
         before = await self.mission(mission_id)
-        kind = (await self.kinds.all()).get(before.kind)
-        if kind is None:
-            raise MissionRefused(
-                f"the policy has no kind of mission {before.kind!r} any more: nothing goes on",
-                code="unknown_kind",
-                mission=before,
-            )
+        found_kind = (await self.kinds.all()).get(before.kind)
+        kind = found_kind or await self.kinds.of(before)
         switches = await self.runs.switches(kind)
         now = self.clock.now()
         until = now + timedelta(seconds=kind.invocation_seconds if seconds is None else seconds)
@@ -119,6 +115,7 @@ class Missions:
                 until=until,
                 overdue=self.overdue(mission),
                 switched=any(one.scope == GLOBAL for one in switches),
+                known=found_kind is not None,
             )
             asked[:] = [found]
             return Change(step=found.step)
@@ -189,8 +186,9 @@ class Missions:
     async def resume(self, mission_id: str, *, by: str, note: str = "") -> Mission:
         """Let a suspended mission go on; what it was asked about counts as not achieved.
 
-        Raises Conflict where a limit must be raised first, NotFound.
+        Raises Conflict where a limit must be raised or its kind put back first, NotFound.
         """
+        await self.kinds.require_known(await self.mission(mission_id))
         return await self._act(mission_id, acting.resumed, by=by, note=note, label=Action.REJECT)
 
     async def fail(self, mission_id: str, *, by: str, note: str = "") -> Mission:

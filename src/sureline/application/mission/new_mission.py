@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Required
+from typing import Any, Required
 
 from typing_extensions import TypedDict
 
@@ -27,7 +28,8 @@ class NewMission:
     """A mission that somebody asks for; limits may only be tighter than those of its kind.
 
     `id` is the idempotency key, None lets sureline choose one. `submitted_by` is the name of the
-    API key that brought it, `subject` whom it is about.
+    API key that brought it, `subject` whom it is about. `has_check` says that whoever drives it has
+    a success check, so that it can be judged where its kind has no judge.
     """
 
     kind: str
@@ -38,6 +40,7 @@ class NewMission:
     subject: str | None = None
     hours: float | None = None
     max_invocations: int | None = None
+    has_check: bool = False
 
 
 class MissionFields(TypedDict, total=False):
@@ -49,6 +52,19 @@ class MissionFields(TypedDict, total=False):
     subject: str | None
     hours: float | None
     max_invocations: int | None
+
+
+def new_mission(kind: str, asked: Mapping[str, Any], *, has_check: bool) -> NewMission:
+    """Return what a program asks for. Raises InvalidInput naming a field that there is not."""
+    known = sorted(MissionFields.__required_keys__ | MissionFields.__optional_keys__)
+    for name in asked:
+        if name not in known:
+            raise InvalidInput(
+                f"there is no such field (there are: {', '.join(known)})", field=name
+            )
+    if "objective" not in asked:
+        raise InvalidInput("expected what is to be achieved, a text", field="objective")
+    return NewMission(kind=kind, has_check=has_check, **asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +127,7 @@ def _checked_id(mission_id: object) -> str:
 def _check_words(new: NewMission) -> None:
     if not isinstance(new.objective, str) or not new.objective.strip():
         raise InvalidInput("expected what is to be achieved, a text", field="objective")
-    if isinstance(new.criteria, str) or len(new.criteria) > MOST_CRITERIA:
+    if not isinstance(new.criteria, tuple | list) or len(new.criteria) > MOST_CRITERIA:
         raise InvalidInput(f"expected a list of at most {MOST_CRITERIA} texts", field="criteria")
     for index, one in enumerate(new.criteria):
         if not isinstance(one, str) or not one.strip():
