@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,7 +85,8 @@ def test_a_mission_says_why_it_waits(reviewer: httpx.Client) -> None:
         "The next reminder is due 2026-01-05 09:40 UTC",
     ):
         assert text in page, text
-    assert page.count('name="act"') == 4  # resume, complete, fail, extend
+    assert page.count('name="act"') == 5  # resume, complete, fail, extend, change
+    assert "What the judge was shown" in page
     assert "Calls of tools <input" not in page, "a limit that there is not is not raised"
 
 
@@ -123,6 +125,29 @@ def test_who_may_answer(tmp_path: Path, role: Role, name: str, acts: set[str]) -
             page = client.get("/missions/march-disputes").text
     shown = {act for act in ("resume", "complete", "fail", "extend") if f'value="{act}"' in page}
     assert shown == acts
+
+
+def test_a_reviewer_changes_words_and_raises_limits(tmp_path: Path) -> None:
+    """Lines are criteria, what is empty stays; a raised limit alone does not let it go on."""
+    with serve(tmp_path) as served:
+        put(served, waiting())
+        path = "/missions/march-disputes"
+        with signed_in(served, REVIEWER) as client:
+            page = client.get(path).text
+            form = {name: _hidden(page, name) for name in ("csrf", "seen")}
+            raised = client.post(path, data={**form, "act": "extend", "hours": "2"}).text
+            words = {"criteria": "five are closed\n\nnone is open\n", "objective": " "}
+            client.post(path, data={**form, "act": "change", **words})
+        found = served.call("GET", "/v1/missions/march-disputes", REVIEWER).json()
+    assert "still suspended" in raised
+    assert found["criteria"] == ["five are closed", "none is open"]
+    assert (found["revision"], found["state"]) == (2, "suspended")
+
+
+def _hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found is not None
+    return found[1]
 
 
 def test_other_slices_are_not_seen(staged: Served) -> None:
@@ -230,5 +255,5 @@ def test_what_is_over_is_only_reopened_by_a_limit() -> None:
         frozenset(),
         frozenset({"extend"}),
         frozenset(),
-        frozenset({"suspend", "complete", "fail", "extend"}),
+        frozenset({"suspend", "complete", "fail", "extend", "change"}),
     ]

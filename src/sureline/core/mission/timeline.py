@@ -1,4 +1,4 @@
-"""A timeline as people read it: an invocation's beginning and end are one row."""
+"""A timeline as people read it: a whole invocation is one row, and so are reminders in a row."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from sureline.core.values.mission import EventKind, MissionEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineRow:
-    """One event; `took` says that it is a whole invocation, told where it ended."""
+    """One event; `took` says that it is a whole invocation, told where it ended.
+
+    `times` counts reminders in a row, told at the last of them.
+    """
 
     event: MissionEvent
     took: timedelta | None = None
+    times: int = 1
 
 
 def timeline_of(events: Sequence[MissionEvent]) -> list[TimelineRow]:
@@ -25,9 +29,12 @@ def timeline_of(events: Sequence[MissionEvent]) -> list[TimelineRow]:
     """
     begun = {one.invocation: one.at for one in events if one.kind is EventKind.INVOCATION_BEGUN}
     ended = {one.invocation for one in events if one.kind is EventKind.INVOCATION_ENDED}
-    rows = []
+    rows: list[TimelineRow] = []
     for one in events:
         if one.kind is EventKind.INVOCATION_BEGUN and one.invocation in ended:
+            continue
+        if rows and one.kind is rows[-1].event.kind is EventKind.REMINDED:
+            rows[-1] = TimelineRow(event=one, times=rows[-1].times + 1)
             continue
         since = begun.get(one.invocation) if one.kind is EventKind.INVOCATION_ENDED else None
         # A clock that was set back makes no invocation shorter than nothing.

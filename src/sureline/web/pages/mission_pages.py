@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from sureline.application.mission.new_mission import MOST_CRITERIA, MOST_WORDS
 from sureline.application.ports.keys import Role
 from sureline.application.ports.ledger import StoredDecision
 from sureline.bootstrap import operations_of
@@ -27,6 +28,7 @@ from sureline.web.api.mission_acts import act_on
 from sureline.web.pages.decision_page import waits_for_audit
 from sureline.web.pages.mission_chart import chart_of
 from sureline.web.pages.mission_view import (
+    CHANGE,
     EXTEND,
     REVIEWERS,
     acts_of,
@@ -35,6 +37,7 @@ from sureline.web.pages.mission_view import (
     reason_of,
     rows_of,
     seen_mark,
+    since_of,
     tripped,
 )
 from sureline.web.pages.mission_words import STATES
@@ -66,6 +69,9 @@ async def index(visit: Visit) -> Reply:
     )
     counts = await services.store.missions.counts(services.workspace)
     now = services.clock.now()
+    # Those that wait the longest stand first among those that wait.
+    shown = sorted(found[:PAGE], key=lambda one: one.escalation.since if one.escalation else now)
+    blind = {one.id for one in shown if await _is_blind(visit, one)}
     kinds = await _kinds(visit)
     untold = await operations_of(services).outbox.read(services.workspace)
     return visit.html(
@@ -73,16 +79,14 @@ async def index(visit: Visit) -> Reply:
         untold=untold if key.role is not Role.AGENT and not key.slices else None,
         rows=[
             {"one": one, "bars": bars_of(one, now)[:2], "left": one.deadline_at - now}
-            for one in found[:PAGE]
+            for one in shown
         ],
         reason_of=reason_of,
         colours=STATES,
         now=now,
         nothing=timedelta(0),
         # What a reviewer may be asked to judge blind is not told here.
-        may_know=lambda one: (
-            key.role is not Role.REVIEWER or one.state is not MissionState.COMPLETED
-        ),
+        may_know=lambda one: one.id not in blind,
         more=len(found) > PAGE,
         offset=offset,
         page=PAGE,
@@ -135,6 +139,7 @@ async def _shown(visit: Visit, *, refused: SurelineError | None = None) -> Reply
         left=mission.deadline_at - now,
         nothing=timedelta(0),
         now=now,
+        since=since_of(mission, events),
         blind=blind,
         acts=acts_of(key, mission),
         is_asked=is_asked(mission),
@@ -209,6 +214,24 @@ def _given(name: str, form: Mapping[str, str]) -> dict[str, object]:
             text = form.get(field, "").strip()
             if text:
                 given[field] = _number(text, field, read)
+    if name == CHANGE:
+        given |= _words(form)
+    return given
+
+
+def _words(form: Mapping[str, str]) -> dict[str, object]:
+    """Read another objective, and other criteria, one in a line."""
+    given: dict[str, object] = {}
+    objective = form.get("objective", "").strip()
+    criteria = [one.strip() for one in form.get("criteria", "").splitlines() if one.strip()]
+    if len(objective) > MOST_WORDS or any(len(one) > MOST_WORDS for one in criteria):
+        raise InvalidInput(f"at most {MOST_WORDS} characters each", field="objective, criteria")
+    if len(criteria) > MOST_CRITERIA:
+        raise InvalidInput(f"at most {MOST_CRITERIA} lines", field="criteria")
+    if objective:
+        given["objective"] = objective
+    if criteria:
+        given["criteria"] = tuple(criteria)
     return given
 
 

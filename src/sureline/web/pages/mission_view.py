@@ -17,6 +17,7 @@ from sureline.web.pages.templates import span
 
 REVIEWERS = frozenset({Role.REVIEWER, Role.ADMIN})
 SUSPEND, RESUME, COMPLETE, FAIL, EXTEND = "suspend", "resume", "complete", "fail", "extend"
+CHANGE = "change"
 _REOPENED = frozenset({Cause.DEADLINE, Cause.CEILING})
 _ASKED = frozenset({Cause.UNSURE, Cause.TO_CONFIRM, Cause.LITTLE_EVIDENCE, Cause.SWITCH})
 _STOPS = frozenset({EventKind.SUSPENDED, EventKind.COMPLETED, EventKind.FAILED})
@@ -78,6 +79,19 @@ def bars_of(mission: Mission, now: datetime) -> list[Bar]:
     ]
 
 
+def since_of(mission: Mission, events: Sequence[MissionEvent]) -> datetime:
+    """Return since when a mission is in its state; what happened within it changes nothing."""
+    if mission.escalation is not None:
+        return mission.escalation.since
+    since = mission.created_at if mission.ended_at is None else mission.ended_at
+    before: MissionState | None = None
+    for one in events:
+        if one.state is mission.state is not before:
+            since = one.at
+        before = one.state
+    return since
+
+
 def reason_of(mission: Mission) -> Said:
     """Return why a mission is in its state, in words."""
     return CAUSES[mission.cause]
@@ -97,13 +111,15 @@ def acts_of(key: ApiKey, mission: Mission) -> frozenset[str]:
         return frozenset()
     match mission.state:
         case MissionState.SUSPENDED:
-            acts = {RESUME, COMPLETE, FAIL, EXTEND}
+            acts = {RESUME, COMPLETE, FAIL, EXTEND, CHANGE}
         case MissionState.FAILED:
             acts = {EXTEND} if mission.cause in _REOPENED else set()
         case MissionState.COMPLETED:
             acts = set()
         case _:
-            acts = {SUSPEND, COMPLETE, FAIL, EXTEND}
+            acts = {SUSPEND, COMPLETE, FAIL, EXTEND, CHANGE}
+    if mission.erased:
+        acts -= {CHANGE}
     return frozenset(acts & {SUSPEND} if is_own(key, mission) else acts)
 
 
@@ -127,7 +143,7 @@ def _row(row: TimelineRow) -> EventRow:
     one, took = row.event, row.took
     return EventRow(
         when=f"{one.at:%Y-%m-%d %H:%M:%S} UTC",
-        said=EVENTS[one.kind] if took is None else f"invocation {one.invocation}",
+        said=_said(row),
         kind=one.kind,
         invocation=one.invocation,
         is_turn=took is not None,
@@ -136,6 +152,14 @@ def _row(row: TimelineRow) -> EventRow:
         figures=([] if took is None else [("took", _took(took))]) + _figures(one.facts),
         decision_id=decision_of(one),
     )
+
+
+def _said(row: TimelineRow) -> str:
+    if row.took is not None:
+        return f"invocation {row.event.invocation}"
+    if row.times > 1:
+        return f"a person was reminded {row.times} times, the last time then"
+    return EVENTS[row.event.kind]
 
 
 def _took(length: timedelta) -> str:

@@ -21,13 +21,13 @@
   };
   const state = () => moves.querySelector(".head .state")?.textContent ?? "";
   const isWritten = () =>
-    [...moves.querySelectorAll("input:not([type=hidden])")].some((one) => one.value !== one.defaultValue);
+    [...moves.querySelectorAll("input:not([type=hidden]), textarea")].some((one) => one.value !== one.defaultValue);
   const put = (text) => {
-    const open = moves.querySelector("details")?.open;
+    const names = () => [...moves.querySelectorAll("details")];
+    const open = names().filter((one) => one.open).map((one) => one.firstElementChild.textContent);
     const before = state();
     moves.innerHTML = text; // Our own server's part of this page, escaped there.
-    const details = moves.querySelector("details");
-    if (details) details.open = open;
+    for (const one of names()) one.open = open.includes(one.firstElementChild.textContent);
     if (state() !== before) said.textContent = `The mission is ${state()} now.`;
   };
   const look = async () => {

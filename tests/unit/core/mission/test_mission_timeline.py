@@ -31,6 +31,14 @@ def event(kind: EventKind, invocation: int, seconds: int) -> MissionEvent:
     )
 
 
+def test_reminders_in_a_row_are_one() -> None:
+    """They are counted, and told at the last; what comes between parts them."""
+    kinds = [EventKind.REMINDED] * 3 + [EventKind.EXTENDED, EventKind.REMINDED]
+    found = timeline_of([event(one, 1, at) for at, one in enumerate(kinds)])
+    told = [(row.times, (row.event.at - MOMENT).seconds) for row in found]
+    assert told == [(3, 2), (1, 3), (1, 4)]
+
+
 @pytest.mark.parametrize(
     ("given", "rows"),
     [
