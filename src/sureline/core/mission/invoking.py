@@ -67,16 +67,21 @@ def begun(
     until: datetime,
     overdue: bool,
     switched: bool,
+    known: bool = True,
 ) -> Begun:
     """Begin the next invocation for `owner`, believed to run until `until`, or refuse it.
 
-    Codes: `suspended`, `completed`, `failed`, `busy` (one is running), `evaluation_owed`, `switch`.
+    Codes: `suspended`, `completed`, `failed`, `busy` (one is running), `unknown_kind` (the policy
+    has it no more: not `known`), `evaluation_owed`, `switch`.
     A mission whose time or invocations are over fails here, one whose budget is used up is
-    suspended, and nothing runs any more.
+    suspended, as is one of an unknown kind, and nothing runs any more.
     """
     refused = _before_all(mission, kind, now=now, overdue=overdue)
     if refused is not None:
         return refused
+    if not known:
+        stop = moved(mission, kind, SUSPENDED, Cause.UNKNOWN_KIND, now=now)
+        return _refused(stop, "unknown_kind", unknown_kind(mission))
     found = Step(mission=mission) if mission.running is None else _lost(mission, kind, now)
     refused = _before_this(found, kind, now=now, switched=switched)
     if refused is not None:
@@ -88,6 +93,14 @@ def begun(
         before, invocations=before.invocations + 1, running=Lease(owner=owner, until=until)
     )
     return Begun(step=then(found, stepped(before, after, EventKind.INVOCATION_BEGUN, now=now)))
+
+
+def unknown_kind(mission: Mission) -> str:
+    """Say why nothing goes on where the policy has lost the mission's kind, and what to do."""
+    return (
+        f"the policy has no kind of mission {mission.kind!r} any more, so nothing goes on: "
+        "put the kind back, and then resume the mission, or let it fail"
+    )
 
 
 def _before_all(

@@ -40,6 +40,7 @@ _WHY = MappingProxyType(
         Cause.CALL_CYCLE: "it goes round in a circle of calls",
         Cause.EMPTY_ANSWERS: "it says nothing any more",
         Cause.ERROR_RATE: "too many of its calls fail",
+        Cause.UNKNOWN_KIND: "the policy has no such kind any more",
         Cause.PERSON: "a person said so",
     }
 )

@@ -54,6 +54,8 @@ class Cause(StrEnum):
     CALL_CYCLE = "call_cycle"
     EMPTY_ANSWERS = "empty_answers"
     ERROR_RATE = "error_rate"
+    UNKNOWN_KIND = "unknown_kind"
+    """The policy has no such kind any more, so nobody knows what holds for it."""
     PERSON = "person"
 
     @property

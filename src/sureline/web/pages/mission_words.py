@@ -57,6 +57,10 @@ CAUSES = MappingProxyType(
         Cause.CALL_CYCLE: Said("It goes round in a circle of calls.", _HEALTH),
         Cause.EMPTY_ANSWERS: Said("It says nothing any more.", _HEALTH),
         Cause.ERROR_RATE: Said("Too many of its calls fail.", _HEALTH),
+        Cause.UNKNOWN_KIND: Said(
+            "The policy has no such kind any more, so nobody knows what holds for it.",
+            "Put the kind back into the policy and resume it; or let it fail.",
+        ),
         Cause.PERSON: Said("A person said so.", "Resume it, or let it end here."),
     }
 )

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from sureline.core.values.switch import Switch
-from sureline.errors import Conflict
+from sureline.errors import Conflict, MissionRefused
 from sureline.testing import FixedClock
 from tests.missioned import missioned, reply, stands
 
 HOUR = timedelta(hours=1)
+WITHOUT = "version: 1\nmissions: {other: {judge: {model: 'two:x'}}}"
+"""A policy that has another kind of mission."""
 SURE, UNSURE = reply(True, 0.95), reply(True, 0.4)
 
 
@@ -37,23 +39,43 @@ async def test_missions_that_cannot_move_hide_no_other(monkeypatch: pytest.Monke
 
 
 async def test_a_kind_that_left_the_policy_lets_nothing_go_on() -> None:
-    """Nothing begins and nothing is judged; its deadline holds all the same."""
+    """Nothing begins, a person is called once, nothing is judged; its deadline holds."""
     clock = FixedClock()
     with missioned(clock=clock, timeout_hours=1) as world:
         await world.create()
         await world.turn()
         policies = world.gate.services.policies
-        found = await policies.propose(
-            "version: 1\nmissions: {other: {judge: {model: 'two:x'}}}", by="kim"
-        )
+        found = await policies.propose(WITHOUT, by="kim")
         await policies.activate(found.policy.hash, by="kim")
+        with pytest.raises(MissionRefused, match="no kind of mission 'books' any more") as refused:
+            await world.missions.begin("m1", owner="w1")
+        assert refused.value.code == "unknown_kind"
         assert not await world.turn()
         before = await world.mission()
+        assert stands(before) == ("suspended", "unknown_kind")
+        assert world.told() == ["mission.suspended"]
         assert await world.evaluate() == before
+        with pytest.raises(Conflict, match="put the kind back"):
+            await world.missions.resume("m1", by="kim")
         assert world.provider.asked == []
         clock.advance(HOUR)
         assert await world.missions.tick() == 1
         assert stands(await world.mission()) == ("failed", "deadline")
+
+
+async def test_a_kind_that_is_back_lets_its_missions_go_on() -> None:
+    """A person resumes what was suspended meanwhile."""
+    with missioned() as world:
+        await world.create()
+        policies = world.gate.services.policies
+        with_it = await policies.active_hash()
+        assert with_it is not None
+        without = await policies.propose(WITHOUT, by="kim")
+        await policies.activate(without.policy.hash, by="kim")
+        assert not await world.turn()
+        await policies.activate(with_it, by="kim")
+        assert stands(await world.missions.resume("m1", by="kim")) == ("active", "started")
+        assert await world.turn()
 
 
 async def test_a_clock_set_back_an_hour_reminds_and_fails_once() -> None:

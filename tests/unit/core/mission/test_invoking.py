@@ -29,7 +29,9 @@ LIVE, STALE = Lease(owner="w1", until=LATER), Lease(owner="w1", until=MOMENT)
 SUSPENDED = {"state": MissionState.SUSPENDED, "cause": Cause.UNSURE}
 
 
-def asked(mission: Mission, *, overdue: bool = False, switched: bool = False) -> Begun:
+def asked(
+    mission: Mission, *, overdue: bool = False, switched: bool = False, known: bool = True
+) -> Begun:
     return begun(
         mission,
         KIND,
@@ -38,6 +40,7 @@ def asked(mission: Mission, *, overdue: bool = False, switched: bool = False) ->
         until=LATER,
         overdue=overdue,
         switched=switched,
+        known=known,
     )
 
 
@@ -51,6 +54,11 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, bool], str, str]] = {
     "owed": ({"owed": True}, {}, "evaluation_owed", "active"),
     "owed at the ceiling": ({"owed": True, **LIMIT}, {}, "evaluation_owed", "active"),
     "switch": ({}, {"switched": True}, "switch", "active"),
+    "unknown kind": ({}, {"known": False}, "unknown_kind", "suspended"),
+    "unknown kind, and owed": ({"owed": True}, {"known": False}, "unknown_kind", "suspended"),
+    "unknown kind, and running": ({"running": LIVE}, {"known": False}, "busy", "active"),
+    "unknown kind, and suspended": (SUSPENDED, {"known": False}, "suspended", "suspended"),
+    "unknown kind, and late": (LATE, {"known": False}, "failed", "failed"),
     "ceiling": (LIMIT, {}, "failed", "failed"),
     "ceiling under a switch": (LIMIT, {"switched": True}, "failed", "failed"),
     "late": (LATE, {}, "failed", "failed"),
