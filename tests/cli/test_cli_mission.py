@@ -72,6 +72,8 @@ def test_people_answer_for_it(mission: Run) -> None:
     ("arguments", "code", "said"),
     [
         pytest.param(("show", "m9"), 2, "no mission 'm9'", id="unknown"),
+        pytest.param(("list", "--kind", "none"), 2, "no kind of mission 'none'", id="kind"),
+        pytest.param(("list", "--state", "x"), 2, "expected one of created", id="state"),
         pytest.param(("resume", "m1", *ADA), 2, "only a suspended mission", id="not suspended"),
         pytest.param(("extend", "m1", *ADA), 2, "which limit", id="no limit"),
         pytest.param(("change", "m1", *ADA), 2, "what is changed", id="no change"),
@@ -103,3 +105,12 @@ def test_a_mission_that_nobody_could_judge_is_not_made(run: Run, folder: Path) -
     made = run("mission", "create", "--kind", "books", "--objective", "Close them.")
     assert made.exit_code == 2
     assert "add a judge to the kind" in made.stderr
+
+
+def test_what_did_nothing_says_so(mission: Run) -> None:
+    """Nothing to judge is said; raised limits alone let no suspended mission go on."""
+    assert "nothing was evaluated" in mission("mission", "evaluate", "m1").stdout
+    assert mission("mission", "extend", "m1", "--hours", "1", *ADA).stdout.count("\n") == 1
+    assert mission("mission", "suspend", "m1", *ADA).exit_code == 0
+    raised = mission("mission", "extend", "m1", "--hours", "1", *ADA).stdout
+    assert "still suspended: sureline mission resume m1" in raised

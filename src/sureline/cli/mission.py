@@ -18,7 +18,7 @@ from sureline.cli.options import JsonOption, StoreOption, WorkspaceOption
 from sureline.cli.output import print_json, print_table, say
 from sureline.cli.session import on_store
 from sureline.core.values.mission import Mission, MissionEvent, MissionState
-from sureline.errors import Refused
+from sureline.errors import InvalidInput, Refused
 
 mission_app = typer.Typer(
     help="See agents at work on an objective, answer for them, and run one.",
@@ -32,13 +32,15 @@ for name, act in acts.items():
     mission_app.command(name)(act)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The mission's id.")]
+_STATES = ", ".join(MissionState)
 _STOPPED = frozenset({MissionState.SUSPENDED, MissionState.FAILED})
 
 
 @mission_app.command("list")
 def list_(
     state: Annotated[
-        list[MissionState] | None, typer.Option("--state", help="Only in this state; repeatable.")
+        list[str] | None,
+        typer.Option("--state", help=f"Only in this state ({_STATES}); repeatable."),
     ] = None,
     kind: Annotated[
         list[str] | None, typer.Option("--kind", help="Only of this kind; repeatable.")
@@ -50,11 +52,15 @@ def list_(
 ) -> None:
     """List missions: those that wait for a person first, then by their latest change."""
     wanted = MissionFilter(
-        states=frozenset(state) if state else None, kinds=frozenset(kind) if kind else None
+        states=_states(state) if state else None, kinds=frozenset(kind) if kind else None
     )
 
     async def work(services: Services) -> tuple[Sequence[Mission], Any]:
-        return await services.missions.list(wanted, limit=limit), services.clock.now()
+        there = await services.missions.list(wanted, limit=limit)
+        if not there:  # one that left the policy may still have missions
+            for one in kind or ():
+                await services.missions.kinds.known(one)
+        return there, services.clock.now()
 
     found, now = on_store(work, store=store, workspace=workspace)
     if as_json:
@@ -158,12 +164,30 @@ def evaluate(
     The kind's judge is asked. Exit code 1: the mission waits for a person, or has failed.
     """
 
+    judged = True
+
     async def work(services: Services) -> Mission:
-        return await services.missions.evaluate(mission_id, owner=services.plugins.new_id())
+        nonlocal judged
+        before = await services.missions.mission(mission_id)
+        after = await services.missions.evaluate(mission_id, owner=services.plugins.new_id())
+        judged = (after.last, after.faults) != (before.last, before.faults)
+        return after
 
     mission = _told(work, store, workspace, as_json)
+    if not (judged or as_json):
+        say(
+            "nothing was evaluated: it is over or suspended, nothing was done since the last "
+            "evaluation, or somebody else is at it"
+        )
     if mission.state in _STOPPED:
         raise typer.Exit(Refused.exit_code)
+
+
+def _states(names: Sequence[str]) -> frozenset[MissionState]:
+    for one in names:
+        if one not in set(MissionState):
+            raise InvalidInput(f"expected one of {_STATES}, got {one!r}", field="--state")
+    return frozenset(MissionState(one) for one in names)
 
 
 def _told(

@@ -15,7 +15,7 @@ from sureline.cli.options import ByOption, JsonOption, StoreOption, WorkspaceOpt
 from sureline.cli.output import print_json, say
 from sureline.cli.session import on_store
 from sureline.core.gate.acting import acting
-from sureline.core.values.mission import Mission
+from sureline.core.values.mission import Mission, MissionState
 from sureline.errors import InvalidInput
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The mission's id.")]
@@ -128,6 +128,7 @@ def extend(
         store=store,
         workspace=workspace,
         as_json=as_json,
+        hint=f"it is still suspended: sureline mission resume {mission_id} lets it go on",
     )
 
 
@@ -195,7 +196,10 @@ acts: Mapping[str, Callable[..., None]] = {
 }
 
 
-def _do(act: Act, *, by: str, store: str | None, workspace: str, as_json: bool) -> None:
+def _do(
+    act: Act, *, by: str, store: str | None, workspace: str, as_json: bool, hint: str = ""
+) -> None:
+    """Do what a person says; `hint` is for a mission that is suspended after it."""
     named = acting(by, field="--by")
 
     async def work(services: Services) -> tuple[Mission, datetime]:
@@ -206,3 +210,5 @@ def _do(act: Act, *, by: str, store: str | None, workspace: str, as_json: bool) 
         print_json(mission_json(mission, now=now))
     else:
         say(f"{mission.id} is {mission.state} ({mission.cause})")
+        if hint and mission.state is MissionState.SUSPENDED:
+            say(hint)

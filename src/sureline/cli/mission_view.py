@@ -10,7 +10,7 @@ from typing import Any
 from sureline.cli.output import Shaded, print_table, say, visible
 from sureline.core.mission.notices import as_text
 from sureline.core.mission.timeline import TimelineRow, timeline_of
-from sureline.core.values.mission import EventKind, Mission, MissionEvent, MissionState
+from sureline.core.values.mission import EventKind, Lease, Mission, MissionEvent, MissionState
 
 _STYLES = {
     MissionState.CREATED: "",
@@ -23,6 +23,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _FAILED = "×"
 _MOST_BARS = 60
 _MOST_TEXT = 300
+_NEAR = timedelta(minutes=10)
+"""A deadline that is nearer is told to the second."""
 _UNTOLD = frozenset({"decision_id", "source"})
 
 
@@ -56,9 +58,9 @@ def _facts(mission: Mission, now: datetime) -> Iterator[tuple[str, Any]]:
         yield f"criterion {number}", _short(one)
     yield "state", Shaded(f"{mission.state} ({mission.cause})", _STYLES[mission.state])
     yield "waits for", _waits(mission, now)
-    running = mission.running is not None and mission.running.holds(now)
-    note = ", one is running" if running else ""
-    yield "invocations", f"{mission.invocations} of {mission.max_invocations}{note}"
+    yield "invocations", f"{mission.invocations} of {mission.max_invocations}"
+    yield "runs", _held(mission.running, f"invocation {mission.invocations}", now)
+    yield "is evaluated", _held(mission.evaluating, "an evaluation", now)
     yield "deadline", _deadline(mission, now)
     yield "spent", _spent(mission)
     yield from _last(mission)
@@ -67,10 +69,23 @@ def _facts(mission: Mission, now: datetime) -> Iterator[tuple[str, Any]]:
 def _waits(mission: Mission, now: datetime) -> str | None:
     called = mission.escalation
     if called is not None:
-        figures = ", ".join(f"{name} {as_text(value)}" for name, value in called.facts.items())
+        figures = ", ".join(f"{name} {_fact(value)}" for name, value in called.facts.items())
         told = f"a person, for {_span(now - called.since)}"
         return f"{told} ({figures})" if figures else told
     return "an evaluation" if mission.owed else None
+
+
+def _fact(value: Any) -> str:
+    """Return a fact as a person reads it; earlier ones are kept as texts."""
+    text = as_text(value)
+    return {"true": "yes", "false": "no"}.get(text.lower(), text)
+
+
+def _held(lease: Lease | None, what: str, now: datetime) -> str | None:
+    if lease is None or not lease.holds(now):
+        return None
+    until = f"{lease.until.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{what}, by {visible(lease.owner)}, until {until} unless it is heard of"
 
 
 def _deadline(mission: Mission, now: datetime) -> str:
@@ -78,7 +93,13 @@ def _deadline(mission: Mission, now: datetime) -> str:
     if mission.state.is_over:
         return at
     left = mission.deadline_at - now
-    return f"{at} (in {_span(left)})" if left > timedelta(0) else f"{at} (passed)"
+    if left <= timedelta(0):
+        return f"{at} (passed)"
+    if left >= _NEAR:
+        return f"{at} (in {_span(left)})"
+    minutes, seconds = divmod(int(left.total_seconds()), 60)
+    near = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    return f"{mission.deadline_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC (in {near})"
 
 
 def _spent(mission: Mission) -> str:
@@ -149,6 +170,8 @@ def _shade(event: MissionEvent) -> str:
 def _row(row: TimelineRow) -> tuple[Any, ...]:
     one = row.event
     what = one.kind.value.replace("_", " ") if row.took is None else "invocation"
+    if row.times > 1:
+        what = f"{what} {row.times} times"
     if one.kind in {EventKind.SUSPENDED, EventKind.FAILED, EventKind.COMPLETED}:
         what = f"{what}: {one.cause.value.replace('_', ' ')}"
     return (
