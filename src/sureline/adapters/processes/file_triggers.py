@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from sureline.application.ports.processes import Firing
+from sureline.application.ports.processes import Firing, storable
+from sureline.errors import InvalidInput
 
 SETTLE_SECONDS = 1.0
 """A file must not have changed for so long: one half written is not ready."""
@@ -57,14 +60,14 @@ class FileTrigger:
             self._found = _digest(self._path)
         if self._found is None or self._found == self._taken:
             return None
-        return Firing(name=f"file {self._path.name}", file=str(self._path))
+        return Firing(name=storable(f"file {self._path.name}"), file=str(self._path))
 
     def take(self, firing: Firing, now: datetime) -> Firing | None:  # noqa: ARG002
         """Take the content as it is."""
         self._taken = self._found
         return firing
 
-    def done(self, firing: Firing, *, ok: bool) -> None:
+    def done(self, firing: Firing, *, ok: bool | None) -> None:
         """Forget it."""
 
     @staticmethod
@@ -86,34 +89,69 @@ class QueueTrigger:
     mission: str
     skips: bool = False
     _settling: dict[str, _Settling] = field(default_factory=dict)
+    _lock: int | None = None
 
     def due(self, now: datetime, elapsed: float) -> Firing | None:  # noqa: ARG002
-        """Return the oldest file that is ready."""
-        found = _oldest(self._claimed) or self._ready(elapsed)
-        return None if found is None else Firing(name=f"file {found.name}", file=str(found))
+        """Return the oldest file that is ready. Raises InvalidInput naming the path."""
+        with _named(self.directory):
+            found = _oldest(self._claimed) or self._ready(elapsed)
+        return None if found is None else _firing(found)
 
     def take(self, firing: Firing, now: datetime) -> Firing | None:  # noqa: ARG002
-        """Claim a file; None if another has it, or somebody took it away."""
+        """Claim a file; None if another has it, or somebody took it away.
+
+        Raises InvalidInput naming the path, before anything was begun.
+        """
         assert firing.file is not None
-        source = Path(firing.file)
-        if source.parent == self._claimed:
-            return firing
-        self._claimed.mkdir(parents=True, exist_ok=True)
-        claimed = self._claimed / source.name
-        try:
-            source.rename(claimed)
-        except FileNotFoundError:
+        with _named(self.directory):
+            for folder in (self._claimed, self.directory / "done", self.directory / "failed"):
+                folder.mkdir(parents=True, exist_ok=True)
+            if not self._locked():
+                return None
+            claimed = self._claim(Path(firing.file))
+        if claimed is None:
+            self._unlock()
             return None
         return Firing(name=firing.name, file=str(claimed))
 
-    def done(self, firing: Firing, *, ok: bool) -> None:
-        """Keep a file that was worked off where people find it."""
+    def done(self, firing: Firing, *, ok: bool | None) -> None:
+        """Keep a file that was worked off where people find it. Raises InvalidInput."""
         assert firing.file is not None
-        source = Path(firing.file)
-        folder = self.directory / ("done" if ok else "failed")
-        folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # the program itself may have moved it on
-            _kept(source, folder)
+        try:
+            if ok is not None:
+                with _named(self.directory):
+                    _kept(Path(firing.file), self.directory / ("done" if ok else "failed"))
+        finally:
+            self._unlock()
+
+    def _claim(self, source: Path) -> Path | None:
+        """Return where a file is that is ours now, None if it is not there any more."""
+        claimed = self._claimed / source.name
+        if source != claimed:
+            if os.path.lexists(claimed):  # one that was left here comes first, and is not replaced
+                return None
+            with suppress(FileNotFoundError):
+                source.rename(claimed)
+        return claimed if claimed.is_file() else None
+
+    def _locked(self) -> bool:
+        """Tell whether no other program of this mission works on what is claimed."""
+        if self._lock is None:
+            opened = os.open(self._claimed, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(opened)
+                return False
+            except OSError:  # a disk without locks: the store still lets one invocation begin
+                pass
+            self._lock = opened
+        return True
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     @property
     def _claimed(self) -> Path:
@@ -131,8 +169,25 @@ class QueueTrigger:
         return next(ready, None)
 
 
+def _firing(path: Path) -> Firing:
+    return Firing(name=storable(f"file {path.name}"), file=str(path))
+
+
+@contextmanager
+def _named(folder: Path) -> Iterator[None]:
+    """Say which path could not be used."""
+    try:
+        yield
+    except OSError as error:
+        path = storable(os.fsdecode(error.filename2 or error.filename or str(folder)))
+        why = f"the queue cannot be used: {path}: {error.strerror}"
+        raise InvalidInput(why) from error
+
+
 def _kept(source: Path, folder: Path) -> None:
     """Move a file into a folder under a free name: a link fails where a move would replace."""
+    if not os.path.lexists(source):  # the program itself moved it on
+        return
     number = 1
     while True:
         name = source.name if number == 1 else f"{source.name}.{number}"
@@ -140,8 +195,6 @@ def _kept(source: Path, folder: Path) -> None:
             os.link(source, folder / name)
         except FileExistsError:
             number += 1
-        except FileNotFoundError:
-            raise
         except OSError:  # a disk without links
             source.rename(folder / name)
             return

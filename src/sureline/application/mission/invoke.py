@@ -55,14 +55,14 @@ class Invoker:
             return None
         begun = await self._begun()
         if isinstance(begun, str):
+            self.trigger.done(taken, ok=None)
             return begun
         mission = await self.standing.look(anew=True)
         invoked = await self._ran(mission, begun, taken)
         evidence = self._evidence(invoked)
         missions, mission_id = self.standing.missions, self.plan.mission_id
         await self._insist(lambda: missions.end(mission_id, begun, evidence))
-        if invoked.ended_for in _OVER_BY_ITSELF:
-            self.trigger.done(taken, ok=invoked.ok)
+        self.trigger.done(taken, ok=invoked.ok if invoked.ended_for in _OVER_BY_ITSELF else None)
         await self.standing.look(anew=True)
         return None
 
@@ -83,10 +83,7 @@ class Invoker:
         return STORE_AWAY if invocation is None else invocation
 
     async def _ran(self, mission: Mission, invocation: Invocation, firing: Firing) -> Invoked:
-        handed = self.exchange.hand(summary(mission, self.clock.now()))
-        started = await self.processes.start(
-            self.plan.command, _variables(invocation, firing, handed)
-        )
+        started = await self._started(mission, invocation, firing)
         ended_for: str | None = None
         outcome: Ran | NotStarted
         if isinstance(started, NotStarted):
@@ -101,6 +98,16 @@ class Invoker:
             outcome=outcome,
             ended_for=ended_for,
         )
+
+    async def _started(
+        self, mission: Mission, invocation: Invocation, firing: Firing
+    ) -> Running | NotStarted:
+        try:
+            handed = self.exchange.hand(summary(mission, self.clock.now()))
+        except InvalidInput as error:
+            return NotStarted(why=error.message)
+        variables = _variables(invocation, firing, handed)
+        return await self.processes.start(self.plan.command, variables)
 
     async def _until_ended(
         self, running: Running, invocation: Invocation

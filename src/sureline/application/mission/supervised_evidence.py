@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sureline.application.mission.evidence_intake import read_evidence
-from sureline.application.ports.processes import NotStarted, Ran
+from sureline.application.ports.processes import NotStarted, Ran, storable
 from sureline.core.values.mission_evidence import Evidence, ToolCall, Turn
 from sureline.core.values.strict_json import strict_json
 from sureline.errors import InvalidInput
@@ -58,9 +59,10 @@ def observed(invoked: Invoked) -> Evidence:
     """Return as evidence what was seen from outside."""
     outcome = invoked.outcome
     if isinstance(outcome, NotStarted):
-        # No call was made and nothing was said: so often in a row is what health is told by.
-        said = Turn(role="supervisor", text=f"The command could not be started: {outcome.why}.")
-        return Evidence(conversation=(said,), trigger=invoked.trigger, answer="")
+        why = storable(f"The command could not be started: {outcome.why}.")
+        call = _call(invoked, {"not_started": why})
+        said = Turn(role="supervisor", text=why)
+        return Evidence(conversation=(said,), calls=(call,), trigger=invoked.trigger)
     return _with_end(Evidence(trigger=invoked.trigger, answer=_answer(invoked, outcome)), invoked)
 
 
@@ -72,18 +74,20 @@ def _answer(invoked: Invoked, outcome: Ran) -> str | None:
 def _with_end(evidence: Evidence, invoked: Invoked) -> Evidence:
     outcome = invoked.outcome
     assert isinstance(outcome, Ran)
-    call = ToolCall(
-        name=CALL,
-        # The number tells this call from the same command's last one, which is no repeated call.
-        arguments={"command": list(invoked.command), "invocation": invoked.number},
-        result={
-            "exit_code": outcome.exit_code,
-            "stdout_end": outcome.stdout,
-            "stderr_end": outcome.stderr,
-            "bytes_before": outcome.cut,
-            **({} if invoked.ended_for is None else {"ended_for": invoked.ended_for}),
-        },
-        ok=invoked.ok,
-    )
+    result = {
+        "exit_code": outcome.exit_code,
+        "stdout_end": outcome.stdout,
+        "stderr_end": outcome.stderr,
+        "bytes_before": outcome.cut,
+        **({} if invoked.ended_for is None else {"ended_for": invoked.ended_for}),
+    }
+    call = _call(invoked, result)
     cut = replace(evidence.cut, characters=evidence.cut.characters + outcome.cut)
     return replace(evidence, calls=(*evidence.calls, call), cut=cut)
+
+
+def _call(invoked: Invoked, result: dict[str, Any]) -> ToolCall:
+    # The number tells this call from the same command's last one, which is no repeated call.
+    command = [storable(one) for one in invoked.command]
+    arguments = {"command": command, "invocation": invoked.number}
+    return ToolCall(name=CALL, arguments=arguments, result=result, ok=invoked.ok)

@@ -46,7 +46,7 @@ class Interval:
         """Take it: there is nothing that another could have taken."""
         return firing
 
-    def done(self, firing: Firing, *, ok: bool) -> None:
+    def done(self, firing: Firing, *, ok: bool | None) -> None:
         """Forget it."""
 
 
@@ -130,5 +130,5 @@ class Cron:
         """Take it: there is nothing that another could have taken."""
         return firing
 
-    def done(self, firing: Firing, *, ok: bool) -> None:
+    def done(self, firing: Firing, *, ok: bool | None) -> None:
         """Forget it."""

@@ -8,6 +8,11 @@ from datetime import datetime
 from typing import Protocol
 
 
+def storable(text: str) -> str:
+    """Return a name as it can be stored; bytes of a file's name that are no UTF-8 are replaced."""
+    return text.encode("utf-8", "replace").decode()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """How a program ended; `exit_code` is negative for the signal that ended it.
@@ -63,22 +68,31 @@ class Exchange(Protocol):
     """Files between this program and the one that it starts."""
 
     def hand(self, context: str) -> Handed:
-        """Write what an invocation is told, and make sure that there is no evidence yet."""
+        """Write what an invocation is told, where no evidence is yet. Raises InvalidInput."""
 
     def evidence(self) -> bytes | None:
-        """Return what the invocation wrote, None for nothing. Raises InvalidInput for too much."""
+        """Return what the invocation wrote, None for nothing.
+
+        Raises InvalidInput for too much, and for what is no file that can be read.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Firing:
-    """A reason to invoke now; `name` says what of, `file` is the file that it is about."""
+    """A reason to invoke now; `name` says what of, `file` is the file that it is about.
+
+    The name can be stored; the file's is as the system has it.
+    """
 
     name: str
     file: str | None = None
 
 
 class Trigger(Protocol):
-    """Says when there is a reason to invoke; asked several times a second."""
+    """Says when there is a reason to invoke; asked several times a second.
+
+    Raises InvalidInput that names the path where a file or folder cannot be used.
+    """
 
     skips: bool
     """A firing that comes while an invocation runs is let go; otherwise it stays until taken."""
@@ -89,5 +103,8 @@ class Trigger(Protocol):
     def take(self, firing: Firing, now: datetime) -> Firing | None:
         """Take it for the invocation that begins, None if another was first."""
 
-    def done(self, firing: Firing, *, ok: bool) -> None:
-        """Note that the invocation that took it has ended, and whether well."""
+    def done(self, firing: Firing, *, ok: bool | None) -> None:
+        """Note that the invocation that took it has ended, and whether well.
+
+        None: there was none, or it was ended before it was through; what it is about stays.
+        """

@@ -26,12 +26,15 @@ def test_silence_is_no_empty_answer_and_the_same_command_no_repeated_call() -> N
     assert (tally.empty, len(set(tally.calls)), any(tally.errors)) == (0, 8, False)
 
 
-def test_what_cannot_be_started_is_an_empty_answer() -> None:
-    """So many in a row suspend a mission."""
-    failed = Invoked(number=1, trigger="t", command=("c",), outcome=NotStarted(why="gone"))
+def test_what_cannot_be_started_is_a_failed_call() -> None:
+    """It is an error with its reason, whatever bytes are in the command's name."""
+    gone = NotStarted(why="gone \udcff")
+    failed = Invoked(number=1, trigger="t", command=("c\udcff",), outcome=gone)
     evidence = evidence_of(failed, None)
-    assert (evidence.answer, evidence.calls) == ("", ())
-    assert "gone" in evidence.conversation[0].text
+    (call,) = evidence.calls
+    assert (call.ok, call.arguments["command"], evidence.answer) == (False, ["c?"], None)
+    assert "gone ?" in call.result["not_started"]
+    assert counted(Tally(), evidence, HealthLimits()).errors == (True,)
 
 
 @pytest.mark.parametrize(
