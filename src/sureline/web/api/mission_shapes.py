@@ -124,7 +124,7 @@ class EscalationShape(TypedDict):
     since: Moment
     reminded: int
     remind_at: Moment | None
-    facts: dict[str, str]
+    facts: dict[str, Any]
 
 
 class MissionShape(TypedDict):
