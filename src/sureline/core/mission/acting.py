@@ -39,6 +39,10 @@ class Raise:
     calls: int | None = None
 
 
+_LIMITS = {"hours": False, "invocations": True, "tokens": True, "cost": False, "calls": True}
+"""What can be raised, and whether by whole numbers only."""
+
+
 class Act(Protocol):
     """What a person does to a mission without saying more than a note."""
 
@@ -185,18 +189,14 @@ def _deadline(mission: Mission, more: Raise, now: datetime) -> datetime:
 
 def _raised(more: Raise) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, whole in (
-        ("hours", False),
-        ("invocations", True),
-        ("tokens", True),
-        ("cost", False),
-        ("calls", True),
-    ):
+    for name, whole in _LIMITS.items():
         value = getattr(more, name)
         if value is not None:
             found[name] = _above_zero(value, name, whole=whole)
     if not found:
-        raise InvalidInput("say which limit is raised, and by how much", field="hours")
+        *others, last = _LIMITS
+        limits = f"{', '.join(others)} or {last}"
+        raise InvalidInput(f"say which limit is raised, and by how much: {limits}")
     return found
 
 

@@ -69,6 +69,9 @@ def moved(
     this is over. What was running is left to end by itself and finds the new state. Raises
     Conflict for what is no transition.
     """
+    if mission.state is to and to is not ACTIVE:
+        stands = "has failed" if to is FAILED else f"is {to.value}"
+        raise Conflict(f"the mission {stands} already")
     event = WAYS.get((mission.state, to))
     if event is None or (mission.state is FAILED and mission.cause not in REOPENED):
         raise Conflict(f"a mission that is {mission.state.value} cannot become {to.value}")

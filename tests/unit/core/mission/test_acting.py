@@ -65,7 +65,9 @@ def test_there_are_no_other_ways(one: MissionState, other: MissionState) -> None
     """A state is reached on a known way, with its event as the last one, or not at all."""
     mission = a_mission(state=one, cause=Cause.DEADLINE)
     if (one, other) not in WAYS:
-        with pytest.raises(Conflict, match=f"is {one.value} cannot become {other.value}"):
+        same = one is other and one is not MissionState.ACTIVE
+        expected = "already" if same else f"is {one.value} cannot become {other.value}"
+        with pytest.raises(Conflict, match=expected):
             moved(mission, KIND, other, Cause.PERSON, now=MOMENT)
         return
     step = moved(mission, KIND, other, Cause.PERSON, now=MOMENT)
@@ -223,9 +225,24 @@ def test_what_is_counted_is_raised_by_whole_numbers(field: str) -> None:
         extend(a_mission(budget=Budget(tokens=1, calls=1)), **{field: 1.5})
 
 
+ALREADY = {
+    suspended: (MissionState.SUSPENDED, "the mission is suspended already"),
+    completed_by: (MissionState.COMPLETED, "the mission is completed already"),
+    failed_by: (MissionState.FAILED, "the mission has failed already"),
+}
+
+
+@pytest.mark.parametrize(("doing", "stands"), ALREADY.items())
+def test_what_is_so_already(doing: Any, stands: tuple[MissionState, str]) -> None:
+    """Doing it again says that it has been done."""
+    state, sentence = stands
+    with pytest.raises(Conflict, match=f"^{sentence}$"):
+        act(doing, a_mission(state=state, cause=Cause.PERSON))
+
+
 def test_raising_nothing_or_what_is_not_limited_is_refused() -> None:
     """Nothing that could be raised is said, or there is no such limit."""
-    with pytest.raises(InvalidInput, match="say which limit"):
+    with pytest.raises(InvalidInput, match="^say which.*hours, invocations, tokens, cost or calls"):
         extend(a_mission())
     with pytest.raises(InvalidInput, match="no limit of tokens"):
         extend(a_mission(), tokens=5)
