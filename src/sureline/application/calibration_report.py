@@ -25,6 +25,7 @@ from sureline.core.statistics.noisy_labels import CorrectedPrecision
 from sureline.core.statistics.reliability import Reliability, reliability
 from sureline.core.statistics.smooth_ece import smooth_ece
 from sureline.core.statistics.tally import Tally
+from sureline.core.values.mission_kind import MISSION_SLICE
 
 STANDING_NOTES = (
     "Near-unanimous approval justifies a looser threshold only where reviewers are known to notice "
@@ -113,7 +114,8 @@ class SliceReport:
     @property
     def reviewed_sentence(self) -> str:
         """Return what people's answers state, and what they amount to."""
-        said = reviewed_sentence(self.reviewed, pooled=self.precision.pooled)
+        plants = not self.slice_key.startswith(MISSION_SLICE)  # a mission cannot be made up
+        said = reviewed_sentence(self.reviewed, pooled=self.precision.pooled, plants=plants)
         return " ".join(one for one in (said, self.left_out, self.unplanted) if one)
 
 

@@ -38,16 +38,21 @@ def allowance_sentence(found: Certificate) -> str:
     )
 
 
-def reviewed_sentence(found: CorrectedPrecision, *, pooled: bool = False) -> str:
+def reviewed_sentence(
+    found: CorrectedPrecision, *, pooled: bool = False, plants: bool = True
+) -> str:
     """Say what people's answers to drafts state, and what they amount to where errors are missed.
 
-    Both figures are given: the first is what was said, the second what it is worth.
+    Both figures are given: the first is what was said, the second what it is worth. `plants` says
+    that errors can be planted among such drafts at all.
     """
     if found.stated is None:
         return "Nobody has answered a draft yet."
     right = round(found.stated * found.labels)
     stated = f"People approved {right} of {found.labels} drafts ({_percent(found.stated)})."
     seen = found.detection
+    if seen.share is None and not plants:
+        return f"{stated} Whether they notice errors is not known: nothing is planted in missions."
     if seen.share is None:
         return f"{stated} Whether they notice errors is not known yet: none was planted."
     low, high = found.interval
