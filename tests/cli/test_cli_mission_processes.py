@@ -78,22 +78,28 @@ def test_a_person_suspends_and_resumes(folder: Path, run: Run) -> None:
         assert supervisor.ended() == 0
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        pytest.param("no-such-program", "was not found", id="not found"),
-        pytest.param("./plain.txt", "may not be executed", id="not executable"),
-    ],
-)
-def test_a_command_that_cannot_be_started(command: str, said: str, folder: Path) -> None:
-    """It is said why, and after three failed invocations a person is called; there is no storm."""
-    (folder / "plain.txt").write_text("text")
-    with supervising(folder, "trigger: {every: 0.1s}\n" + NOT_YET, command) as supervisor:
-        assert said in supervisor.until("not_started")["why"]
-        assert supervisor.until("suspended")["cause"] == "empty_answers"
+def test_a_command_that_is_gone_later_is_a_failed_call(folder: Path) -> None:
+    """It is said why, invocation by invocation, and no answer is called empty."""
+    own = folder / "own.sh"
+    own.write_text("#!/bin/sh\nrm own.sh\n")
+    own.chmod(0o755)
+    limits = "limits: {max_invocations: 5}\n"
+    with supervising(folder, EVERY + NOT_YET + limits, "./own.sh") as supervisor:
+        assert "was not found" in supervisor.until("not_started")["why"]
+        assert supervisor.ended() == 1
+    assert supervisor.lines[-1]["cause"] == "ceiling"
+
+
+def test_the_last_event_says_which_signal_it_was(folder: Path) -> None:
+    """A pipe in place of the context freezes nothing, and every event has its moment."""
+    command = 'rm "$SURELINE_CONTEXT"; mkfifo "$SURELINE_CONTEXT" "$SURELINE_EVIDENCE"'
+    with supervising(folder, EVERY + NOT_YET, "sh", "-c", command) as supervisor:
+        supervisor.until("evidence_unreadable", invocation=2)
         told_to_end(supervisor.process)
         assert supervisor.ended() == 128 + signal.SIGTERM
-    assert len(supervisor.named("not_started")) == 3
+    assert supervisor.lines[-1]["event"] == "stopping"
+    assert supervisor.lines[-1]["signal"] == "SIGTERM"
+    assert all("at" in one for one in supervisor.lines)
 
 
 def test_a_trigger_while_it_runs_is_skipped_and_counted(folder: Path) -> None:

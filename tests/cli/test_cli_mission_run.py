@@ -141,6 +141,23 @@ def test_a_file_at_fault_is_refused_with_its_place(
     assert not (folder / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param("no-such-program", "was not found", id="not found"),
+        pytest.param("./plain.txt", "may not be executed", id="not executable"),
+    ],
+)
+def test_a_command_that_cannot_be_started_begins_nothing(
+    command: str, said: str, folder: Path, run: Run
+) -> None:
+    """It is said before anything begins: exit code 2."""
+    (folder / "plain.txt").write_text("text")
+    ended = Ended(run, folder, EVERY + NOT_YET, command)
+    assert (ended.code, ended.lines) == (2, [])
+    assert said in ended.stderr
+
+
 def test_a_kind_that_the_policy_has_not_is_refused(folder: Path, run: Run) -> None:
     """It is said which there are."""
     write_mission(folder, EVERY)

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from sureline.adapters.policies import load_policy
 from sureline.adapters.policies.mission_file import MissionFile, read_mission_file, seconds_of
-from sureline.adapters.processes.child import Children, Sink
+from sureline.adapters.processes.child import Children, Sink, why_not_startable
 from sureline.adapters.processes.cron_times import cron_times
 from sureline.adapters.processes.exchange import FileExchange
 from sureline.adapters.processes.file_triggers import FileTrigger, QueueTrigger
@@ -31,7 +31,7 @@ from sureline.bootstrap.services import Services
 from sureline.core.values.mission import EventKind, Mission, MissionEvent
 from sureline.errors import InvalidInput, NotFound
 
-__all__ = ["Supervision", "prepared", "read_mission_file", "supervising"]
+__all__ = ["Supervision", "check_startable", "prepared", "read_mission_file", "supervising"]
 
 _INVOKED = frozenset({EventKind.INVOCATION_BEGUN, EventKind.TRIGGER_SKIPPED})
 
@@ -51,6 +51,18 @@ class Supervision:
     stopping: asyncio.Event
 
 
+def check_startable(file: MissionFile, command: Sequence[str]) -> None:
+    """Raise InvalidInput where the command, or the check's, is no program that can be started."""
+    check = file.settings.check
+    for where, one in (
+        ("the command", command),
+        (f"{file.path}: check.command", None if check is None else check.command),
+    ):
+        why = None if one is None else why_not_startable(one[0])
+        if why is not None:
+            raise InvalidInput(f"{where}: {why}")
+
+
 async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tuple[str, ...]]:
     """Bring a file's policy and mission before the store; also return what to tell a person.
 
@@ -59,6 +71,11 @@ async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tupl
     """
     wanted = file.settings
     notes = [*file.warnings, *await _with_policy(services, file)]
+    if await services.policies.active_hash() is None:
+        raise InvalidInput(
+            f"{file.path}: the store has no policy; activate one (sureline policy activate), name "
+            f"its file under policy:, or describe the kind {wanted.kind!r} here under missions:"
+        )
     policy = await services.policies.latest()
     if wanted.kind not in policy.missions:
         known = ", ".join(sorted(policy.missions)) or "none"
@@ -185,7 +202,7 @@ def _trigger(file: MissionFile, mission: Mission, events: Sequence[MissionEvent]
     if given.every is not None:
         return Interval(seconds_of(given.every))
     if given.file is not None:
-        return FileTrigger(file.beside(given.file))
+        return FileTrigger(file.beside(given.file).absolute())
     if given.queue is not None:
         return QueueTrigger(directory=_directory(file, given.queue), mission=mission.id)
     assert given.cron is not None
@@ -203,7 +220,7 @@ def _since(mission: Mission, events: Sequence[MissionEvent]) -> datetime:
 
 
 def _directory(file: MissionFile, given: str) -> Path:
-    found = file.beside(given)
+    found = file.beside(given).absolute()
     if not found.is_dir():
         raise InvalidInput(f"{file.path}: trigger.queue: {str(found)!r} is no directory")
     return found

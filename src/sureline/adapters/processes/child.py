@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -42,7 +43,8 @@ class Children:
     """Starts programs one after the other; `sink` takes all that they write.
 
     A program has this one's variables but for those of sureline's own, in which the store and
-    secrets stand, and a group of its own, which ends within `grace` seconds.
+    secrets stand, and a group of its own, which ends within `grace` seconds. What makes itself a
+    daemon (setsid) leaves the group: it is not ended, and what it writes afterwards is not kept.
     """
 
     def __init__(self, *, grace: float, sink: Sink, folder: str | None = None) -> None:
@@ -137,6 +139,14 @@ class Child:
             tail.add(data)
             # In a thread: whoever reads our own output may be slow, and deadlines are kept here.
             await asyncio.to_thread(self._sink, data)
+
+
+def why_not_startable(program: str) -> str | None:
+    """Return why a program cannot be started, as far as that is known before; None if it can."""
+    if shutil.which(program) is not None:
+        return None
+    is_there = "/" in program and os.path.isfile(program)  # noqa: PTH113 - as the system has it
+    return _why(program, PermissionError() if is_there else FileNotFoundError())
 
 
 def _why(program: str, error: OSError | ValueError) -> str:
