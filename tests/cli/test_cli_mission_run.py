@@ -158,6 +158,18 @@ def test_a_command_that_cannot_be_started_begins_nothing(
     assert said in ended.stderr
 
 
+@pytest.mark.slow
+def test_limits_that_hold_nothing_are_said(folder: Path, run: Run) -> None:
+    """Above the kind's they are refused, beside a mission that is there they are told."""
+    ended = Ended(run, folder, EVERY + ACHIEVED + "limits: {max_invocations: 21}\n", "true")
+    assert ended.code == 2
+    assert "mission.yaml:8:27: limits.max_invocations: " in ended.stderr
+    ended = Ended(run, folder, EVERY + ACHIEVED, "true")
+    assert [one["exit_code"] for one in ended.named("invocation_ended")] == [0, 0]
+    ended = Ended(run, folder, EVERY + ACHIEVED + "limits: {max_invocations: 4}\n", "true")
+    assert "mission.yaml:8:27: limits.max_invocations: the mission m1 is there" in ended.stderr
+
+
 def test_a_kind_that_the_policy_has_not_is_refused(folder: Path, run: Run) -> None:
     """It is said which there are."""
     write_mission(folder, EVERY)

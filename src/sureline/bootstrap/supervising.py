@@ -33,6 +33,7 @@ from sureline.errors import InvalidInput, NotFound
 
 __all__ = ["Supervision", "check_startable", "prepared", "read_mission_file", "supervising"]
 
+_ENDS = frozenset({"process_ended", "not_started"})
 _INVOKED = frozenset({EventKind.INVOCATION_BEGUN, EventKind.TRIGGER_SKIPPED})
 
 
@@ -84,8 +85,16 @@ async def prepared(services: Services, file: MissionFile) -> tuple[Mission, tupl
     try:
         found = await services.missions.mission(wanted.id)
     except NotFound:
-        return await services.missions.create(_new(file)), tuple(notes)
+        return await _created(services, file), tuple(notes)
     return found, (*notes, *_differences(found, file))
+
+
+async def _created(services: Services, file: MissionFile) -> Mission:
+    try:
+        return await services.missions.create(_new(file))
+    except InvalidInput as error:
+        where = file.limits_at.get(error.field or "", str(file.path))
+        raise InvalidInput(f"{where}: {error.message}") from error
 
 
 async def _with_policy(services: Services, file: MissionFile) -> list[str]:
@@ -126,12 +135,17 @@ def supervising(
     """
     wanted, clock = supervision.file.settings, services.clock
     trigger = _trigger(supervision.file, mission, events)
-    timeline = ToldTimeline(lambda event: supervision.tell(_line(event)))
+    ends: dict[int, Mapping[str, Any]] = {}
+    timeline = ToldTimeline(lambda event: supervision.tell(_line(event, ends)))
     timeline.begin(mission, events)
     exchange = FileExchange()
     children = Children(grace=wanted.grace_seconds, sink=supervision.sink)
 
     def tell(event: Mapping[str, Any]) -> None:
+        if event["event"] in _ENDS:
+            ends[event["invocation"]] = {
+                name: event.get(name) for name in ("exit_code", "ended_for")
+            }
         supervision.tell({**event, "at": clock.now().isoformat()})
 
     standing = Standing(
@@ -164,10 +178,15 @@ def supervising(
         exchange.close()
 
 
-def _line(event: MissionEvent) -> dict[str, Any]:
-    """Return a row of the timeline as it is told: what happened comes first, as everywhere here."""
+def _line(event: MissionEvent, ends: dict[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a row of the timeline as it is told: what happened comes first, as everywhere here.
+
+    The end of an invocation also says how its command ended, where it was ours.
+    """
     told = event_json(event)
-    return {"event": told.pop("kind"), **told}
+    is_end = event.kind is EventKind.INVOCATION_ENDED
+    end = ends.pop(event.invocation, {}) if is_end else {}
+    return {"event": told.pop("kind"), **told, **end}
 
 
 def _new(file: MissionFile) -> NewMission:
@@ -195,6 +214,16 @@ def _differences(found: Mission, file: MissionFile) -> Iterator[str]:
             f"the mission {found.id} has another objective or other criteria than {file.path}; "
             f"those of the mission hold (to change them: sureline mission change {found.id})"
         )
+    hours = (found.deadline_at - found.created_at).total_seconds() / 3600
+    for name, given, held in (
+        ("hours", wanted.limits.hours, hours),
+        ("max_invocations", wanted.limits.max_invocations, found.max_invocations),
+    ):
+        if given is not None and given != held:
+            yield (
+                f"{file.limits_at[name]}: the mission {found.id} is there already, with {held:g}, "
+                f"which holds (to raise it: sureline mission extend {found.id})"
+            )
 
 
 def _trigger(file: MissionFile, mission: Mission, events: Sequence[MissionEvent]) -> Trigger:

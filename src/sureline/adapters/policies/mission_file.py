@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Self
 from zoneinfo import ZoneInfo
@@ -193,6 +195,8 @@ class MissionFile:
     policy: str | None = None
     """A policy of the kinds that the file itself describes under `missions`, None for none."""
     warnings: tuple[str, ...] = ()
+    limits_at: Mapping[str, str] = field(default_factory=dict)
+    """Where each limit that it sets stands: file, line, column and key."""
 
     @property
     def folder(self) -> Path:
@@ -215,9 +219,25 @@ def read_mission_file(path: Path) -> MissionFile:
     root = read_tree(decoded(data, str(path)), str(path), faults, first="objective")
     settings = _settings(root, faults)
     policy = _own_kinds(root, faults)
+    if settings is not None and settings.trigger.queue is not None:
+        _check_queue(root.entries["trigger"], path.parent / settings.trigger.queue, faults)
     faults.raise_if_any()
     assert settings is not None
-    return MissionFile(path=path, settings=settings, policy=policy, warnings=faults.warnings)
+    limits = root.entries["limits"].entries if "limits" in root.entries else {}
+    return MissionFile(
+        path=path,
+        settings=settings,
+        policy=policy,
+        warnings=faults.warnings,
+        limits_at={name: f"{one.place}: {one.path}" for name, one in limits.items()},
+    )
+
+
+def _check_queue(trigger: Node, folder: Path, faults: Faults) -> None:
+    if not folder.is_dir():
+        faults.add(trigger.entries["queue"], f"{str(folder)!r} is no directory")
+    elif not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        faults.add(trigger.entries["queue"], f"{str(folder)!r} may not be read and written")
 
 
 def _settings(root: Node, faults: Faults) -> MissionSettings | None:
