@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from sureline.web.api.shapes import ProblemShape
+from sureline.web.api.problem_shape import ProblemShape
 from sureline.web.operation import Answer, Operation
 from sureline.web.problems import PROBLEM
 

@@ -285,21 +285,3 @@ class ReadyShape(TypedDict):
     status: Literal["ready"]
     policy: str
     warnings: list[Literal["log_is_large"]]
-
-
-class ProblemShape(TypedDict, total=False):
-    """Problem details (RFC 9457); `code` is stable, `field` a dotted path into the body.
-
-    Where somebody is at work on a mission: `until` when, on invocation `number`, and whether it is
-    `yours`, of the key that asks.
-    """
-
-    type: Required[str]
-    title: Required[str]
-    status: Required[int]
-    detail: Required[str]
-    code: Required[str]
-    field: str
-    until: Moment
-    number: int
-    yours: bool
