@@ -157,13 +157,7 @@ def supervising(
         stopping=supervision.stopping,
     )
     invoker = Invoker(
-        plan=Plan(
-            mission_id=mission.id,
-            command=supervision.command,
-            timeout=seconds_of(wanted.timeout),
-            lease=lease,
-            check=None if wanted.check is None else wanted.check.command,
-        ),
+        plan=_plan(supervision, mission, lease),
         standing=standing,
         processes=children,
         exchange=exchange,
@@ -176,6 +170,17 @@ def supervising(
     finally:
         children.close()
         exchange.close()
+
+
+def _plan(supervision: Supervision, mission: Mission, lease: float) -> Plan:
+    wanted = supervision.file.settings
+    return Plan(
+        mission_id=mission.id,
+        command=supervision.command,
+        timeout=seconds_of(wanted.timeout),
+        lease=lease,
+        check=None if wanted.check is None else wanted.check.command,
+    )
 
 
 def _line(event: MissionEvent, ends: dict[int, Mapping[str, Any]]) -> dict[str, Any]:
