@@ -242,9 +242,7 @@ def test_what_is_so_already(doing: Any, stands: tuple[MissionState, str]) -> Non
 
 def test_raising_nothing_or_what_is_not_limited_is_refused() -> None:
     """Nothing that could be raised is said, or there is no such limit."""
-    with pytest.raises(
-        InvalidInput, match=r"^say which.*hours, invocations, tokens, cost or calls"
-    ):
+    with pytest.raises(InvalidInput, match="hours, invocations, tokens, cost or calls"):
         extend(a_mission())
     with pytest.raises(InvalidInput, match="no limit of tokens"):
         extend(a_mission(), tokens=5)
