@@ -19,7 +19,6 @@ slices: {invoices: {}}
 missions:
   books: {judge: {model: "two:sceptic-1"}, evaluate_every: 1, audit_rate: 1.0}
 """
-DECISION = "m1.1.1"
 pytestmark = pytest.mark.sqlite_file
 
 
@@ -41,12 +40,20 @@ async def complete(gate: Gate) -> None:
         assert after.state == "completed"
 
 
+def decision_of(completed: Run) -> str:
+    """Return the id of the evaluation that completed the mission."""
+    shown = json.loads(completed("mission", "show", "m1", "--json").stdout)
+    found: str = shown.get("mission", shown)["last_evaluation"]["decision_id"]
+    return found
+
+
 def test_it_is_audited(completed: Run) -> None:
     """It is due, shown with its objective, and answered; then it is due no more."""
+    made = decision_of(completed)
     listed = json.loads(completed("audit", "list", "--json").stdout)["due"]
-    assert [one["decision_id"] for one in listed] == [DECISION]
-    assert "Close them." in completed("audit", "show", DECISION).stdout
-    answered = completed("audit", "answer", DECISION, "--correct", "--by", "Ada")
+    assert [one["decision_id"] for one in listed] == [made]
+    assert "Close them." in completed("audit", "show", made).stdout
+    answered = completed("audit", "answer", made, "--correct", "--by", "Ada")
     assert answered.exit_code == 0, answered.output
     assert json.loads(completed("audit", "list", "--json").stdout)["due"] == []
     assert completed("ledger", "verify").exit_code == 0
@@ -72,7 +79,7 @@ def test_an_export_verifies_without_the_store(completed: Run, folder: Path) -> N
     """The chain of what was exported holds, with the mission's timeline in it."""
     exported = completed("ledger", "export")
     assert exported.exit_code == 0
-    assert DECISION in exported.stdout
+    assert decision_of(completed) in exported.stdout
     (folder / "out.jsonl").write_text(exported.stdout, "utf-8")
     verified = completed("ledger", "verify", "out.jsonl")
     assert verified.exit_code == 0, verified.output

@@ -35,7 +35,7 @@ def test_who_runs_what_is_asked_and_how_near_the_end_is(
     """The holder of a lease and its end, a fact as yes or no, and a near deadline in seconds."""
     show_mission(waiting().mission, [], MOMENT)
     assert "achieved yes" in capsys.readouterr().out
-    lease = Lease(owner="key:bot", until=MOMENT + timedelta(seconds=90))
+    lease = Lease(owner="key:bot", since=MOMENT, until=MOMENT + timedelta(seconds=90))
     near = mission("m", invocations=3, running=lease, deadline_at=MOMENT + timedelta(seconds=95))
     show_mission(near, [], MOMENT)
     shown = capsys.readouterr().out

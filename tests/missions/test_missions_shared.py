@@ -83,9 +83,11 @@ def test_missions_are_labelled_and_calibrated_on_postgresql(postgres: Postgres) 
     with Gate(open_services(postgres.database(), plugins=plugins)) as gate:
         gate.run(one_turn(gate))
         missions = gate.services.missions
-        assert gate.run(missions.evaluate("m1", owner="w")).cause == "unsure"
+        asked = gate.run(missions.evaluate("m1", owner="w"))
+        assert asked.cause == "unsure"
+        assert asked.last is not None
         gate.run(missions.complete("m1", by="kim"))
-        said = gate.run(gate.services.ledger.outcomes("default", "m1.1.1"))
+        said = gate.run(gate.services.ledger.outcomes("default", asked.last.decision_id))
         calibration = gate.run(gate.recalibrate())
         verified = gate.run(gate.services.store.ledger.verify())
     assert [one.action for one in said] == [Action.APPROVE]

@@ -22,7 +22,7 @@ from sureline.core.mission.acting import (
     resumed,
     suspended,
 )
-from sureline.core.mission.concluding import conclude, concluded, decision_id_of
+from sureline.core.mission.concluding import conclude, concluded
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.mission.invoking import begun, ended, renewed
 from sureline.core.mission.record import mission_from_record, mission_record
@@ -105,7 +105,7 @@ class MissionMachine(RuleBasedStateMachine):
         self.events: list[MissionEvent] = []
         self.notices: list[Notice] = []
         self.invocation: tuple[str, int] | None = None
-        self.verdict: tuple[str, Mission] | None = None
+        self.verdict: Mission | None = None
         self.overdue()
 
     def overdue(self) -> bool:
@@ -211,7 +211,7 @@ class MissionMachine(RuleBasedStateMachine):
         """A worker says that it goes on; of another's invocation it cannot."""
         lease, number, until = self.mission.running, self.mission.invocations, self.wall + HOUR
         try:
-            step = renewed(self.mission, owner=owner, invocation=number, until=until)
+            step = renewed(self.mission, owner=owner, invocation=number, now=self.wall, until=until)
         except Conflict:
             assert lease is None or lease.owner != owner
             return
@@ -225,16 +225,16 @@ class MissionMachine(RuleBasedStateMachine):
         if mission.state.is_over or any(one and one.holds(self.wall) for one in leases):
             return
         if mission.owed or mission.invocations > mission.evaluated:
-            lease = Lease(owner="w1", until=self.wall + HOUR / 4)
+            lease = Lease(owner="w1", since=self.wall, until=self.wall + HOUR / 4)
             self.take(Step(mission=replace(mission, evaluating=lease, version=mission.version + 1)))
-            self.verdict = (decision_id_of(mission), mission)
+            self.verdict = mission
 
     @rule(found=FOUND, switched=st.sampled_from([False, False, True]), again=st.booleans())
     def end_evaluation(self, found: Evaluation, switched: bool, again: bool) -> None:
         """A verdict arrives, perhaps late, perhaps twice."""
         if self.verdict is None:
             return
-        decision_id, seen = self.verdict
+        seen = self.verdict
         before = self.mission
         conclusion = conclude(
             before,
@@ -246,7 +246,7 @@ class MissionMachine(RuleBasedStateMachine):
             overdue=self.overdue(),
         )
         step = concluded(
-            before, self.kind, found, conclusion, decision_id=decision_id, now=self.wall
+            before, self.kind, found, conclusion, seen=seen, decision_id="evl_1", now=self.wall
         )
         self.take(step)
         if before.state is MissionState.SUSPENDED or before.state.is_over:

@@ -9,8 +9,6 @@ from tests.web.browsing import Visitor
 from tests.web.served import ADMIN, AGENT, AUDITOR, REVIEWER, serve
 from tests.web.test_missions import MISSIONS, act, create, turn
 
-DECISION = "m1.1.1"
-
 
 def test_a_completed_mission_is_read_audited_and_labelled(tmp_path: Path) -> None:
     """By its id over HTTP, on its page, in the queue as an audit; an answer ends the audit."""
@@ -19,12 +17,14 @@ def test_a_completed_mission_is_read_audited_and_labelled(tmp_path: Path) -> Non
     with serve(tmp_path, policy=policy, mission_judge=sure) as served:
         create(served, id="m1")
         turn(served)
-        assert act(served, "evaluate", AGENT).json()["state"] == "completed"
-        decision = served.call("GET", f"/v1/decisions/{DECISION}", ADMIN)
-        page = Visitor(served, AUDITOR).get(f"/decisions/{DECISION}")
+        done = act(served, "evaluate", AGENT).json()
+        assert done["state"] == "completed"
+        made = done["last_evaluation"]["decision_id"]
+        decision = served.call("GET", f"/v1/decisions/{made}", ADMIN)
+        page = Visitor(served, AUDITOR).get(f"/decisions/{made}")
         inbox = Visitor(served).get("/")
-        audit = served.call("GET", f"/v1/audits/{DECISION}", REVIEWER).json()
-        body = {"decision_id": DECISION, "action": "reject", "source": "audit", "anchored": False}
+        audit = served.call("GET", f"/v1/audits/{made}", REVIEWER).json()
+        body = {"decision_id": made, "action": "reject", "source": "audit", "anchored": False}
         answered = served.call("POST", "/v1/outcomes", REVIEWER, json=body)
         due = served.call("GET", "/v1/audits", REVIEWER).json()["due"]
     assert decision.status_code == 200

@@ -62,8 +62,8 @@ def full_mission(name: str = "m1", **changes: Any) -> Mission:
         "evaluated": 5,
         "owed": True,
         "faults": 1,
-        "running": Lease(owner="w1", until=NOON + timedelta(minutes=1)),
-        "evaluating": Lease(owner="w2", until=NOON + timedelta(minutes=2)),
+        "running": Lease(owner="w1", since=NOON, until=NOON + timedelta(minutes=1)),
+        "evaluating": Lease(owner="w2", since=NOON, until=NOON + timedelta(minutes=2)),
         "spent": Spent(tokens=10, cost=0.1 + 0.2, calls=3, unknown=1),
         "tally": Tally(calls=("a", "b"), errors=(False, True), empty=2),
         "evidence": Evidence(

@@ -39,7 +39,7 @@ def evaluate(chance: random.Random, one: Mission, minutes: int) -> Change:
     now, sure = NOON + minutes * timedelta(minutes=1), chance.random() < 0.7
     found = conclude(one, KIND, said, sure=sure, switched=False, now=now, overdue=False)
     name = f"{one.id}.{one.revision}.{one.invocations}.{one.version}"
-    step = concluded(one, KIND, said, found, decision_id=name, now=now)
+    step = concluded(one, KIND, said, found, seen=one, decision_id=name, now=now)
     return Change(step=step, evaluation=evaluation(name))
 
 
@@ -52,7 +52,9 @@ def any_step(chance: random.Random, minutes: int) -> Callable[[Mission], Change]
         lambda one: begun(
             one, KIND, owner="w", now=now, until=until, overdue=False, switched=False
         ).step,
-        lambda one: renewed(one, owner="w", invocation=one.invocations, until=until + HOUR),
+        lambda one: renewed(
+            one, owner="w", invocation=one.invocations, now=now, until=until + HOUR
+        ),
         lambda one: ended(
             one, KIND, owner="w", invocation=one.invocations, evidence=did, now=now
         ),

@@ -22,6 +22,7 @@ from sureline.adapters.storage.mission_rows import (
 from sureline.adapters.storage.outbox_rows import put_notices
 from sureline.adapters.storage.record_outcome import RecordOutcome, recorded_before
 from sureline.adapters.storage.statement import compiled
+from sureline.adapters.storage.tables import decisions
 from sureline.adapters.storage.transaction import Transaction
 from sureline.application.ports.ledger import DecisionRecord
 from sureline.application.ports.missions import Change
@@ -29,7 +30,7 @@ from sureline.core.chain import FieldValue
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import Mission
 from sureline.core.values.outcome import Outcome
-from sureline.errors import NotFound
+from sureline.errors import Conflict, NotFound
 
 NOBODY = "sureline"
 """Under this name the ledger has what nobody in particular erased."""
@@ -40,6 +41,11 @@ MISSION = compiled(
     )
 )
 """A mission by its id."""
+_SLICE = compiled(
+    select(decisions.c.slice_key).where(
+        decisions.c.workspace == bindparam("workspace"), decisions.c.id == bindparam("id")
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,8 @@ class ChangeMission:
         change = self.make(before)
         judged = None if change.evaluation is None else change.evaluation.id
         writing = _Writing(before, change.step, self.secret, judged)
+        if change.evaluation is not None:
+            _check_own(transaction, change.evaluation)
         if change.answer is not None:
             _check(transaction, change.answer, change.evaluation)
         if change.evaluation is not None:
@@ -98,6 +106,13 @@ def _append(transaction: Transaction, record: DecisionRecord, mission: Mission) 
             reason=ERASED,
             at=mission.updated_at,
         )(transaction)
+
+
+def _check_own(transaction: Transaction, record: DecisionRecord) -> None:
+    """Refuse an evaluation under the id of a decision of another slice, before all is written."""
+    found = transaction.first(_SLICE, (record.workspace, record.id))
+    if found is not None and found[0] != record.slice_key:
+        raise Conflict(f"the id {record.id!r} belongs to a decision of another slice")
 
 
 def _check(transaction: Transaction, answer: Outcome, evaluation: DecisionRecord | None) -> None:

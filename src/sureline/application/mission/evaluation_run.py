@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from sureline.application.current import Currents
 from sureline.application.mission.check import SuccessCheck
@@ -28,7 +29,6 @@ from sureline.core.mission.concluding import (
     conclude,
     concluded,
     counts,
-    decision_id_of,
 )
 from sureline.core.mission.evaluation import Evaluation
 from sureline.core.mission.step import Step
@@ -77,20 +77,27 @@ class EvaluationRun:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     turns: Turns = field(default_factory=Turns)
 
-    async def run(self, mission_id: str, *, owner: str, check: SuccessCheck | None) -> Mission:
+    async def run(
+        self,
+        mission_id: str,
+        *,
+        owner: str,
+        check: SuccessCheck | None,
+        only_owed: bool = False,
+    ) -> Mission:
         """Evaluate until there is a verdict, or there were too many failures; return what is then.
 
         Does nothing where nothing is there to be evaluated, or where somebody else is at it.
         """
         async with self.turns.of(mission_id):
             while True:
-                kind, mission, lease = await self._claimed(mission_id, owner)
+                kind, mission, lease = await self._claimed(mission_id, owner, only_owed=only_owed)
                 if lease is None:
                     return mission
                 conclusion, mission = await self._once(mission, kind, lease, check)
                 if conclusion is None or conclusion.verdict is not Verdict.RETRY:
                     return mission
-                await self.pause(BACK_OFF[min(mission.faults, len(BACK_OFF)) - 1])
+                await self.pause(BACK_OFF[max(0, min(mission.faults, len(BACK_OFF)) - 1)])
 
     async def switches(self, kind: MissionKind) -> tuple[Switch, ...]:
         """Return the switches that are on for a kind of mission, read now."""
@@ -98,7 +105,7 @@ class EvaluationRun:
         return (*self.hard_switch.read(self.workspace), *stored)
 
     async def _claimed(
-        self, mission_id: str, owner: str
+        self, mission_id: str, owner: str, *, only_owed: bool = False
     ) -> tuple[MissionKind, Mission, Lease | None]:
         """Take the evaluation for `owner`, if there is one to take; None if there is none.
 
@@ -114,7 +121,8 @@ class EvaluationRun:
 
         def make(mission: Mission) -> Change:
             taken.clear()
-            if found is None or not _is_to_evaluate(mission, now):
+            unasked = only_owed and not mission.owed
+            if found is None or unasked or not _is_to_evaluate(mission, now):
                 return Change(step=Step(mission=mission))
             taken.append(lease)
             after = replace(mission, evaluating=lease, version=mission.version + 1)
@@ -131,7 +139,7 @@ class EvaluationRun:
         beating = asyncio.get_running_loop().create_task(self._beat(mission.id, lease, kind))
         try:
             evaluation = await self.evaluating.try_once(mission, kind, check)
-            return await self._act(mission, kind, evaluation, started)
+            return await self._act(mission, kind, evaluation, lease, started)
         except BaseException:
             # What went wrong first is what is told; a lease that is left runs out by itself.
             with contextlib.suppress(StoreError, NotFound):
@@ -148,10 +156,16 @@ class EvaluationRun:
                 await self._hold(mission_id, lease, self._lease(lease.owner, kind))
 
     def _lease(self, owner: str, kind: MissionKind) -> Lease:
-        return Lease(owner=owner, until=self.clock.now() + timedelta(seconds=kind.lease_seconds))
+        now = self.clock.now()
+        return Lease(owner=owner, since=now, until=now + timedelta(seconds=kind.lease_seconds))
 
     async def _act(
-        self, seen: Mission, kind: MissionKind, evaluation: Evaluation, started: datetime
+        self,
+        seen: Mission,
+        kind: MissionKind,
+        evaluation: Evaluation,
+        lease: Lease,
+        started: datetime,
     ) -> tuple[Conclusion | None, Mission]:
         """Conclude from what was found about `seen`, and write it all in one transaction."""
         # Read as late as possible: a switch that turned on meanwhile still counts.
@@ -162,50 +176,55 @@ class EvaluationRun:
         row = partial(
             self.recorder.record, seen, kind, weighed, switches=switches, started=started, now=now
         )
+        around: dict[str, Any] = {"sure": weighed.sure, "switched": bool(switches), "now": now}
         conclusions: list[Conclusion] = []
 
         def make(mission: Mission) -> Change:
             conclusion = conclude(
-                mission,
-                kind,
-                evaluation,
-                sure=weighed.sure,
-                switched=bool(switches),
-                now=now,
-                overdue=self.overdue(mission),
+                mission, kind, evaluation, overdue=self.overdue(mission), **around
             )
             conclusions[:] = [conclusion]
-            decision_id = decision_id_of(seen)
-            if evaluation.fault is not None:
-                decision_id += f".{mission.version}"  # a try that failed is none of the verdicts
+            decision_id, held = self._id_of(seen, mission, evaluation), _holds(mission, lease)
             step = concluded(
                 mission,
                 kind,
                 evaluation,
                 conclusion,
+                seen=seen,
                 decision_id=decision_id,
                 now=now,
                 threshold=weighed.threshold.auto,
+                held=held,
             )
-            record = row(conclusion, decision_id=decision_id) if counts(mission, seen) else None
-            return Change(step=step, evaluation=record)
+            if not counts(mission, seen, held=held):
+                return Change(step=step)
+            return Change(step=step, evaluation=row(conclusion, decision_id=decision_id))
 
         change = await self.store.change(self.workspace, seen.id, make)
         self.tell(change.step)
         await note_judge(holds, evaluation, self.models)
         return conclusions[0], change.step.mission
 
+    def _id_of(self, seen: Mission, now: Mission, evaluation: Evaluation) -> str:
+        """Return the verdict's id; each try that failed has another."""
+        failed_at = None if evaluation.fault is None else now.version
+        return self.recorder.evaluation_id(seen, failed_at=failed_at)
+
     async def _hold(self, mission_id: str, lease: Lease, after: Lease | None) -> None:
         """Put another lease, or none, in the place of one that is still this evaluation's."""
 
         def make(mission: Mission) -> Change:
-            held = mission.evaluating
-            if held is None or held.owner != lease.owner:
+            if not _holds(mission, lease):
                 return Change(step=Step(mission=mission))
             changed = replace(mission, evaluating=after, version=mission.version + 1)
             return Change(step=Step(mission=changed))
 
         await self.store.change(self.workspace, mission_id, make)
+
+
+def _holds(mission: Mission, lease: Lease) -> bool:
+    """Tell whether an evaluation is still the one that is under way."""
+    return mission.evaluating is not None and mission.evaluating.owner == lease.owner
 
 
 def _is_to_evaluate(mission: Mission, now: datetime) -> bool:

@@ -136,10 +136,12 @@ class Missions:
         """Say that an invocation goes on. Raises Conflict if it is another's by now."""
         kind = await self._kind_of(mission_id)
         more = kind.invocation_seconds if seconds is None else seconds
-        until = self.clock.now() + timedelta(seconds=more)
+        now = self.clock.now()
+        until = now + timedelta(seconds=more)
         owner, number = invocation.owner, invocation.number
         await self._step(
-            mission_id, lambda one: renewed(one, owner=owner, invocation=number, until=until)
+            mission_id,
+            lambda one: renewed(one, owner=owner, invocation=number, now=now, until=until),
         )
         return replace(invocation, until=until)
 
@@ -169,15 +171,20 @@ class Missions:
         )
 
     async def evaluate(
-        self, mission_id: str, *, owner: str, check: SuccessCheck | None = None
+        self,
+        mission_id: str,
+        *,
+        owner: str,
+        check: SuccessCheck | None = None,
+        only_owed: bool = False,
     ) -> Mission:
         """Find out whether the objective is achieved, and act on it; at most one at a time.
 
-        Does nothing where nothing was done since the last evaluation, and where somebody else is at
-        it. Returns the mission as it stands then.
+        Does nothing where nothing was done since the last evaluation, where somebody else is at
+        it, and with `only_owed` where none is owed. Returns the mission as it stands then.
         """
         await self.mission(mission_id)
-        return await self.runs.run(mission_id, owner=owner, check=check)
+        return await self.runs.run(mission_id, owner=owner, check=check, only_owed=only_owed)
 
     async def suspend(self, mission_id: str, *, by: str, note: str = "") -> Mission:
         """Stop a mission until somebody resumes it. Raises Conflict, NotFound."""
@@ -268,13 +275,7 @@ class Missions:
         return await self.kinds.of(await self.mission(mission_id))
 
     async def _act(
-        self,
-        mission_id: str,
-        act: acting.Act,
-        *,
-        by: str,
-        note: str,
-        label: Action | None = None,
+        self, mission_id: str, act: acting.Act, *, by: str, note: str, label: Action | None = None
     ) -> Mission:
         """Do what a person says and, where that answers an escalation, keep it as a label."""
         kind, now = await self._kind_of(mission_id), self.clock.now()

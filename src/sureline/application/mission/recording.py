@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from sureline.application.encode import encode_answer, encode_body
 from sureline.application.identify import identify
 from sureline.application.mission.weighing import Weighed
 from sureline.application.ports.ledger import DecisionRecord
+from sureline.core.canonical import canonical_json
 from sureline.core.gate.judging import Judging
 from sureline.core.gate.routing import Circumstances, Routing, audit_rate
 from sureline.core.gate.sampling import Purpose, is_sampled
@@ -48,6 +50,16 @@ class Recorder:
     """Makes the rows of evaluations; `secret` keys digests and samples."""
 
     secret: bytes
+
+    def evaluation_id(self, seen: Mission, *, failed_at: int | None = None) -> str:
+        """Return the id of the one evaluation of an invocation, or of a try that failed.
+
+        Nobody without the secret can take it before, and no two missions share one. `failed_at` is
+        the mission's version when a try failed.
+        """
+        parts = (seen.workspace, seen.id, seen.revision, seen.invocations, failed_at or 0)
+        framed = canonical_json([str(one) for one in parts])
+        return f"evl_{hmac.digest(self.secret, b'evaluation' + framed, 'sha256')[:16].hex()}"
 
     def record(
         self,

@@ -55,8 +55,9 @@ class Act(Protocol):
 def suspended(
     mission: Mission, kind: MissionKind, *, by: str, now: datetime, note: str = ""
 ) -> Step:
-    """Suspend a mission by hand; nobody is called for that. Raises Conflict."""
-    return moved(mission, kind, SUSPENDED, Cause.PERSON, now=now, by=by, facts=_noted(note))
+    """Suspend a mission by hand; what is being judged then counts no more. Raises Conflict."""
+    left = replace(mission, evaluating=None)
+    return moved(left, kind, SUSPENDED, Cause.PERSON, now=now, by=by, facts=_noted(note))
 
 
 def resumed(mission: Mission, kind: MissionKind, *, by: str, now: datetime, note: str = "") -> Step:

@@ -103,64 +103,48 @@ def _failed(mission: Mission, kind: MissionKind, evaluation: Evaluation) -> Conc
     return Conclusion(verdict=Verdict.ASK if last else Verdict.RETRY, cause=cause)
 
 
-def concluded(
+def concluded(  # noqa: PLR0913 - what was seen and what holds now are different things
     mission: Mission,
     kind: MissionKind,
     evaluation: Evaluation,
     conclusion: Conclusion,
     *,
+    seen: Mission,
     decision_id: str,
     now: datetime,
     threshold: float | None = None,
+    held: bool = True,
 ) -> Step:
-    """Return the mission after the evaluation of this id (see `decision_id_of`).
+    """Return the mission after an evaluation of it as it was `seen`.
 
-    One of an earlier revision, one that arrives after the mission was suspended or is over, and one
-    of what another worker has judged by now changes nothing and is in the timeline: somebody has
+    One of an earlier revision, one that arrives after the mission was suspended or is over, one
+    whose lease is not `held` any more (suspended and resumed meanwhile, or another's by now), and
+    one of what another worker has judged changes nothing and is in the timeline: somebody has
     spoken first. What is owed stays so, and is found out anew. `threshold`, the one in force, is
     written down with the rest.
     """
-    revision, invocation = _evaluated(mission, decision_id)
     facts = _facts(evaluation)
     if threshold is not None and evaluation.source is EvaluationSource.JUDGE:
         facts["threshold"] = threshold
     event = EventKind.EVALUATED if evaluation.fault is None else EventKind.EVALUATION_FAILED
-    if not _counts(mission, revision, invocation):
-        late = {**facts, "of_revision": revision, "of_invocation": invocation, "counts": False}
-        # Another evaluation may be under way by now, of the new objective: its lease stays.
-        left = mission if revision != mission.revision else replace(mission, evaluating=None)
+    if not counts(mission, seen, held=held):
+        of = {"of_revision": seen.revision, "of_invocation": seen.invocations}
+        late = {**facts, **of, "counts": False}
+        # Another evaluation may be under way by now: its lease stays.
+        ours = held and seen.revision == mission.revision
+        left = replace(mission, evaluating=None) if ours else mission
         return stepped(mission, left, event, now=now, facts=late)
     facts["decision_id"] = decision_id
-    after = _remembered(mission, kind, evaluation, decision_id, now)
+    after = _remembered(mission, kind, evaluation, seen.invocations, decision_id, now)
     step = stepped(mission, after, event, now=now, facts=facts)
     return _moved(step, kind, conclusion, facts, now)
 
 
-def counts(mission: Mission, seen: Mission) -> bool:
+def counts(mission: Mission, seen: Mission, *, held: bool = True) -> bool:
     """Tell whether what was found about `seen` says something of the mission as it is now."""
-    return _counts(mission, seen.revision, seen.invocations)
-
-
-def _counts(mission: Mission, revision: int, invocation: int) -> bool:
-    judged = 0 < invocation <= mission.evaluated
-    return revision == mission.revision and not judged and mission.state in {CREATED, ACTIVE}
-
-
-def decision_id_of(mission: Mission) -> str:
-    """Return the id of the evaluation that would be made now: there is one of each invocation."""
-    return f"{mission.id}.{mission.revision}.{mission.invocations}"
-
-
-def _evaluated(mission: Mission, decision_id: str) -> tuple[int, int]:
-    """Return of which revision and invocation an evaluation is; another try has more at its end.
-
-    Raises ValueError for an id of another mission.
-    """
-    mine = f"{mission.id}."
-    if not decision_id.startswith(mine):
-        raise ValueError(f"{decision_id!r} is no evaluation of mission {mission.id!r}")
-    revision, invocation = decision_id.removeprefix(mine).split(".")[:2]
-    return int(revision), int(invocation)
+    judged = 0 < seen.invocations <= mission.evaluated
+    at_work = mission.state in {CREATED, ACTIVE}
+    return held and seen.revision == mission.revision and not judged and at_work
 
 
 def _moved(
@@ -191,14 +175,18 @@ _TO = {Verdict.COMPLETE: COMPLETED, Verdict.ASK: SUSPENDED, Verdict.FAIL: FAILED
 
 
 def _remembered(
-    mission: Mission, kind: MissionKind, evaluation: Evaluation, decision_id: str, now: datetime
+    mission: Mission,
+    kind: MissionKind,
+    evaluation: Evaluation,
+    invocation: int,
+    decision_id: str,
+    now: datetime,
 ) -> Mission:
     """Return the mission that knows of the evaluation; one that failed leaves it owed.
 
     Invocations that were made meanwhile are not evaluated by it.
     """
     failed = evaluation.achieved is None
-    _, invocation = _evaluated(mission, decision_id)
     after = replace(
         mission,
         evaluating=None,

@@ -90,7 +90,9 @@ def begun(
         found = then(found, moved(found.mission, kind, ACTIVE, Cause.STARTED, now=now))
     before = found.mission
     after = replace(
-        before, invocations=before.invocations + 1, running=Lease(owner=owner, until=until)
+        before,
+        invocations=before.invocations + 1,
+        running=Lease(owner=owner, since=now, until=until),
     )
     return Begun(step=then(found, stepped(before, after, EventKind.INVOCATION_BEGUN, now=now)))
 
@@ -143,11 +145,13 @@ def _before_this(found: Step, kind: MissionKind, *, now: datetime, switched: boo
     return None
 
 
-def renewed(mission: Mission, *, owner: str, invocation: int, until: datetime) -> Step:
+def renewed(
+    mission: Mission, *, owner: str, invocation: int, now: datetime, until: datetime
+) -> Step:
     """Return the mission with a longer lease. Raises Conflict if it is another's by now."""
     lease = _own(mission, owner, invocation)
-    longest = max(until, lease.until)
-    after = replace(mission, running=replace(lease, until=longest), version=mission.version + 1)
+    longer = replace(lease, since=now, until=max(until, lease.until))
+    after = replace(mission, running=longer, version=mission.version + 1)
     return Step(mission=after)
 
 

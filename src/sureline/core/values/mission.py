@@ -75,16 +75,21 @@ _LIMITS = frozenset(
 )
 
 
+CLOCKS_APART = timedelta(minutes=1)
+"""So far may the clocks of two machines be apart."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Who is at work, and until when they are believed to be."""
+    """Who is at work, when they were last heard of, and until when they are believed to be."""
 
     owner: str
+    since: datetime
     until: datetime
 
     def holds(self, now: datetime) -> bool:
-        """Tell whether it is still believed."""
-        return now < self.until
+        """Tell whether it is still believed; one of a clock that was ahead is not."""
+        return self.since <= now + CLOCKS_APART and now < self.until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,10 +115,11 @@ async def evaluate(call: Call) -> Reply:
     An agent may have made what it owes and no more: it could ask until the judge is sure.
     """
     mission, context = await _seen(call), call.context
-    if call.key.role is Role.AGENT and not mission.owed:
-        return _shown(call, mission)
+    only_owed = call.key.role is Role.AGENT
     with context.deciding:
-        judged = await context.services.missions.evaluate(mission.id, owner=owner_of(call.key))
+        judged = await context.services.missions.evaluate(
+            mission.id, owner=owner_of(call.key), only_owed=only_owed
+        )
     context.mission_counts.forget()
     return _shown(call, judged)
 

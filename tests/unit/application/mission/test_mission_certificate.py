@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass
 
@@ -76,7 +77,10 @@ async def audit(gate: Gate, seed: int) -> int:
     """Answer every audit that is due, and return how many there were."""
     due = await gate.services.ledger.due_audits("default", SLICE, 10_000)
     for found in due:
-        right = is_achieved(seed, found.decision_id.split(".")[0])
+        stored = await gate.services.ledger.decision("default", found.decision_id)
+        assert stored is not None
+        assert stored.request is not None
+        right = is_achieved(seed, json.loads(stored.request)["metadata"]["mission"])
         await gate.record_outcome(
             found.decision_id,
             action=Action.APPROVE if right else Action.REJECT,

@@ -9,16 +9,18 @@ from sqlalchemy import select
 
 from sureline.adapters.storage.statement import compiled
 from sureline.adapters.storage.tables import decisions
+from sureline.core.values.mission import LastEvaluation
 from tests.missioned import World, missioned, reply
 
 COLUMNS = tuple(decisions.c[name] for name in ("id", "route", "score_bin", "propensity", "stratum"))
 
 
-def kept(world: World, mission_id: str = "m1") -> tuple[Any, ...]:
-    """Return route, bin, propensity and stratum as they are written down for a mission."""
+def kept(world: World, last: LastEvaluation | None) -> tuple[Any, ...]:
+    """Return route, bin, propensity and stratum as they are written down for an evaluation."""
+    assert last is not None
     with world.gate.services.store.database.snapshot() as each:
         rows = [tuple(row) for row in each(compiled(select(*COLUMNS)), ())]
-    (row,) = (values for name, *values in rows if name.startswith(f"{mission_id}."))
+    (row,) = (values for name, *values in rows if name == last.decision_id)
     return tuple(row)
 
 
@@ -43,8 +45,7 @@ async def test_only_what_a_threshold_could_complete_is_counted(
         await world.create()
         await world.turn()
         last = (await world.evaluate()).last
-        assert last is not None
-        found, score_bin, propensity, _ = kept(world)
+        found, score_bin, propensity, _ = kept(world, last)
         assert (found, score_bin is not None) == (route, counts)
         assert propensity == {"auto_approve": 0.3, "auto_reject": 0.0}.get(route, 1.0)
 
@@ -62,6 +63,6 @@ async def test_labels_are_thinned_only_where_others_are_not_seen(
         for number in range(12):
             await world.create(f"m{number}")
             await world.turn(f"m{number}")
-            await world.evaluate(f"m{number}")
-            counted.append("/representative/" in str(kept(world, f"m{number}")[3]))
+            last = (await world.evaluate(f"m{number}")).last
+            counted.append("/representative/" in str(kept(world, last)[3]))
         assert all(counted) == (not some_thinned)

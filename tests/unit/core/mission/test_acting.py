@@ -260,7 +260,7 @@ def test_another_objective_makes_what_was_judged_count_no_more() -> None:
         evaluated=3,
         faults=2,
         last=LAST,
-        evaluating=Lease(owner="w1", until=MOMENT + HOUR),
+        evaluating=Lease(owner="w1", since=MOMENT, until=MOMENT + HOUR),
     )
     step = change(before, objective="Close all seven.")
     after = step.mission

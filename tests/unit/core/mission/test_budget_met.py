@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sureline.core.mission.acting import resumed
-from sureline.core.mission.concluding import conclude, concluded, decision_id_of
+from sureline.core.mission.concluding import conclude, concluded
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.mission.invoking import begun, ended
 from sureline.core.mission.step import Step
@@ -25,7 +25,7 @@ ANSWERED = Evidence(answer="On.")
 
 
 def end(evidence: Evidence = ANSWERED, **changes: Any) -> Step:
-    mission = a_mission(running=Lease(owner="w1", until=LATER), **{**MET, **changes})
+    mission = a_mission(running=Lease(owner="w1", since=MOMENT, until=LATER), **{**MET, **changes})
     number = mission.invocations
     return ended(mission, KIND, owner="w1", invocation=number, evidence=evidence, now=MOMENT)
 
@@ -79,8 +79,9 @@ def conclusion_of(mission: Mission, found: Evaluation) -> Step:
     conclusion = conclude(
         mission, KIND, found, sure=True, switched=False, now=MOMENT, overdue=False
     )
-    number = decision_id_of(mission)
-    return concluded(mission, KIND, found, conclusion, decision_id=number, now=MOMENT)
+    return concluded(
+        mission, KIND, found, conclusion, seen=mission, decision_id="evl_1", now=MOMENT
+    )
 
 
 def test_no_invocation_begins_with_it_used_up() -> None:

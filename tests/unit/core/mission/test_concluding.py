@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sureline.core.mission.concluding import Verdict, conclude, concluded, decision_id_of
+from sureline.core.mission.concluding import Verdict, conclude, concluded
 from sureline.core.mission.evaluation import Evaluation, EvaluationSource
 from sureline.core.mission.step import Step
 from sureline.core.values.mission import Cause, EventKind, Lease, Mission, MissionState
@@ -115,7 +115,7 @@ def stood(case: dict[str, Any]) -> Mission:
         faults=case["faults"],
         max_invocations=3 if used else 100,
         deadline_at=MOMENT + timedelta(seconds=0 if case["time"] == "passed" else 1),
-        evaluating=Lease(owner="w1", until=MOMENT + timedelta(minutes=1)),
+        evaluating=Lease(owner="w1", since=MOMENT, until=MOMENT + timedelta(minutes=1)),
     )
 
 
@@ -141,7 +141,7 @@ def step_of(case: dict[str, Any]) -> Step:
         overdue=case["time"] == "passed unseen",
     )
     return concluded(
-        mission, kind, found, conclusion, decision_id=decision_id_of(mission), now=MOMENT
+        mission, kind, found, conclusion, seen=mission, decision_id="evl_1", now=MOMENT
     )
 
 
@@ -199,7 +199,13 @@ SURE = Evaluation(
 )
 
 
-def conclusion_of(mission: Mission, found: Evaluation = SURE, decision_id: str = "") -> Step:
+def conclusion_of(
+    mission: Mission,
+    found: Evaluation = SURE,
+    seen: Mission | None = None,
+    *,
+    held: bool = True,
+) -> Step:
     conclusion = conclude(
         mission, KIND, found, sure=True, switched=False, now=MOMENT, overdue=False
     )
@@ -208,9 +214,11 @@ def conclusion_of(mission: Mission, found: Evaluation = SURE, decision_id: str =
         KIND,
         found,
         conclusion,
-        decision_id=decision_id or decision_id_of(mission),
+        seen=mission if seen is None else seen,
+        decision_id="evl_1",
         now=MOMENT,
         threshold=THRESHOLD,
+        held=held,
     )
 
 
@@ -228,7 +236,7 @@ LATE = {
 def test_a_late_verdict_changes_nothing(changes: dict[str, Any], found: Evaluation) -> None:
     """It is in the timeline as one that does not count; what was owed is still owed."""
     before = a_mission(owed=True, faults=1, evidence=WORDS, **changes)
-    step = conclusion_of(before, found, "m-1.1.3")
+    step = conclusion_of(before, found, a_mission())
     assert step.mission == replace(before, version=before.version + 1, updated_at=MOMENT)
     (event,) = step.events
     assert event.facts["counts"] is False
@@ -238,9 +246,9 @@ def test_a_late_verdict_changes_nothing(changes: dict[str, Any], found: Evaluati
 
 def test_a_late_verdict_leaves_the_evaluation_of_the_new_objective_its_lease() -> None:
     """Somebody may be judging the new words already."""
-    lease = Lease(owner="w2", until=MOMENT + timedelta(minutes=1))
+    lease = Lease(owner="w2", since=MOMENT, until=MOMENT + timedelta(minutes=1))
     mission = a_mission(revision=2, evaluating=lease)
-    assert conclusion_of(mission, decision_id="m-1.1.3").mission.evaluating == lease
+    assert conclusion_of(mission, seen=a_mission()).mission.evaluating == lease
     assert conclusion_of(a_mission(evaluating=lease)).mission.evaluating is None
 
 
@@ -248,7 +256,7 @@ def test_an_invocation_that_ran_meanwhile_is_not_evaluated_by_it() -> None:
     """A verdict on the third says nothing of the fourth; at the ceiling that one is owed."""
     no = replace(SURE, achieved=False)
     mission = a_mission(invocations=4, owed=True, max_invocations=5)
-    after = conclusion_of(mission, no, "m-1.1.3").mission
+    after = conclusion_of(mission, no, a_mission()).mission
     assert (after.evaluated, after.owed) == (3, False)
     assert after.last is not None
     assert after.last.invocation == 3
@@ -258,7 +266,8 @@ def test_an_invocation_that_ran_meanwhile_is_not_evaluated_by_it() -> None:
         KIND,
         no,
         conclude(a_mission(), KIND, no, sure=True, switched=False, now=MOMENT, overdue=False),
-        decision_id="m-1.1.3",
+        seen=a_mission(),
+        decision_id="evl_1",
         now=MOMENT,
     )
     assert step.mission.owed
@@ -266,9 +275,9 @@ def test_an_invocation_that_ran_meanwhile_is_not_evaluated_by_it() -> None:
 
 def test_what_still_runs_is_not_owed_yet() -> None:
     """There is nothing to look at before it has ended, which is then asked again."""
-    lease = Lease(owner="w1", until=MOMENT + timedelta(minutes=1))
+    lease = Lease(owner="w1", since=MOMENT, until=MOMENT + timedelta(minutes=1))
     mission = a_mission(invocations=10, running=lease)
-    assert conclusion_of(mission, replace(SURE, achieved=False), "m-1.1.3").mission.owed is False
+    assert conclusion_of(mission, replace(SURE, achieved=False), a_mission()).mission.owed is False
 
 
 def test_what_is_remembered_and_what_is_told() -> None:
@@ -282,11 +291,11 @@ def test_what_is_remembered_and_what_is_told() -> None:
         "achieved": True,
         "confidence": 0.9,
         "completeness": 1.0,
-        "decision_id": "m-1.1.3",
+        "decision_id": "evl_1",
         "threshold": 0.7,
     }
     (notice,) = step.notices
-    assert (notice.decision_id, notice.slice_key) == ("m-1.1.3", "mission.reconciliation")
+    assert (notice.decision_id, notice.slice_key) == ("evl_1", "mission.reconciliation")
     assert notice.submitted_by == "key-1"
     assert notice.facts["confidence"] == "0.9"
     assert "Each is closed." not in str((step.events, step.notices))
@@ -335,7 +344,10 @@ def test_what_a_check_raised_is_in_the_timeline_and_the_notice() -> None:
     assert step.mission.escalation.facts["error"] == "KeyError"
 
 
-def test_the_evaluation_of_another_mission_is_refused() -> None:
-    """An id that is not this mission's is a programming error, not a verdict."""
-    with pytest.raises(ValueError, match="no evaluation of mission"):
-        conclusion_of(a_mission(), decision_id="m-2.1.3")
+def test_a_verdict_whose_lease_is_gone_counts_no_more() -> None:
+    """Suspended and resumed while the judge was thinking, a mission waits for another verdict."""
+    lease = Lease(owner="w2", since=MOMENT, until=MOMENT + timedelta(minutes=1))
+    step = conclusion_of(a_mission(owed=True, evaluating=lease), held=False)
+    assert (step.mission.state, step.mission.owed) == (MissionState.ACTIVE, True)
+    assert step.mission.evaluating == lease
+    assert step.events[0].facts["counts"] is False

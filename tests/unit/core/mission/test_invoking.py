@@ -25,7 +25,10 @@ from sureline.testing import MOMENT
 from tests.a_mission import KIND, a_mission
 
 LATER, EARLIER = MOMENT + timedelta(minutes=1), MOMENT - timedelta(minutes=1)
-LIVE, STALE = Lease(owner="w1", until=LATER), Lease(owner="w1", until=MOMENT)
+LIVE, STALE = (
+    Lease(owner="w1", since=MOMENT, until=LATER),
+    Lease(owner="w1", since=MOMENT, until=MOMENT),
+)
 SUSPENDED = {"state": MissionState.SUSPENDED, "cause": Cause.UNSURE}
 
 
@@ -118,7 +121,7 @@ def test_the_first_invocation_starts_the_mission() -> None:
     step = asked(created).step
     assert [one.kind for one in step.events] == [EventKind.STARTED, EventKind.INVOCATION_BEGUN]
     assert (step.mission.state, step.mission.invocations) == (MissionState.ACTIVE, 1)
-    assert step.mission.running == Lease(owner="w2", until=LATER)
+    assert step.mission.running == Lease(owner="w2", since=MOMENT, until=LATER)
 
 
 def test_one_that_was_not_heard_of_again_is_lost_and_the_next_begins() -> None:
@@ -145,11 +148,11 @@ def test_where_the_lost_one_was_to_be_evaluated_that_comes_first(changes: dict[s
 def test_a_lease_is_made_longer_and_never_shorter() -> None:
     """Renewing twice, in whatever order it arrives, leaves the later end; nothing is told."""
     mission = a_mission(running=LIVE)
-    step = renewed(mission, owner="w1", invocation=3, until=EARLIER)
+    step = renewed(mission, owner="w1", invocation=3, now=MOMENT, until=EARLIER)
     assert step.mission.running == LIVE
     longer = LATER + timedelta(minutes=1)
-    step = renewed(mission, owner="w1", invocation=3, until=longer)
-    assert step.mission.running == Lease(owner="w1", until=longer)
+    step = renewed(mission, owner="w1", invocation=3, now=MOMENT, until=longer)
+    assert step.mission.running == Lease(owner="w1", since=MOMENT, until=longer)
     assert (step.events, step.notices) == ((), ())
 
 
@@ -167,7 +170,7 @@ def test_only_the_one_that_runs_goes_on_and_ends(
     """A worker that was believed dead, or asks twice, changes nothing any more."""
     mission = a_mission(**changes)
     with pytest.raises(Conflict, match="is not running for this caller"):
-        renewed(mission, owner=owner, invocation=number, until=LATER)
+        renewed(mission, owner=owner, invocation=number, now=MOMENT, until=LATER)
     with pytest.raises(Conflict, match="is not running for this caller"):
         ended(mission, KIND, owner=owner, invocation=number, evidence=Evidence(), now=MOMENT)
 

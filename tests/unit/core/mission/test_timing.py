@@ -21,7 +21,7 @@ from tests.a_mission import KIND, a_mission
 
 HOUR = timedelta(hours=1)
 LATE = MOMENT + 24 * HOUR
-LIVE = Lease(owner="w1", until=LATE + HOUR)
+LIVE = Lease(owner="w1", since=MOMENT, until=LATE + HOUR)
 
 
 def tick(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sureline.core.mission.bundle import bundle
-from sureline.core.mission.concluding import counts, decision_id_of
+from sureline.core.mission.concluding import counts
 from sureline.core.mission.invoking import begun, ended
 from sureline.core.values.mission import Cause, Lease, MissionState
 from sureline.core.values.mission_evidence import Cut, Evidence, ToolCall
@@ -17,7 +17,10 @@ from sureline.testing import MOMENT
 from tests.a_mission import KIND, a_mission
 
 LATER = MOMENT + timedelta(minutes=1)
-LIVE, STALE = Lease(owner="w1", until=LATER), Lease(owner="w1", until=MOMENT)
+LIVE, STALE = (
+    Lease(owner="w1", since=MOMENT, until=LATER),
+    Lease(owner="w1", since=MOMENT, until=MOMENT),
+)
 SUSPENDED = {"state": MissionState.SUSPENDED, "cause": Cause.UNSURE}
 SAID = Evidence(answer="Begun.")
 UNSHOWN: dict[str, tuple[Evidence, int]] = {
@@ -77,7 +80,7 @@ def test_evidence_that_comes_after_its_verdict_is_judged_anew(
     after = step.mission
     assert after.owed is again
     assert (after.evaluated < 3) is (again or mission.evaluated < 3)
-    assert (decision_id_of(after) != decision_id_of(mission)) is again
+    assert (after.revision != mission.revision) is again
     assert step.events[0].facts.get("late", False) is again
     if again:
         assert after.evaluating is None
