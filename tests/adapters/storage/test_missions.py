@@ -43,7 +43,7 @@ from tests.adapters.storage.mission_samples import (
     step,
     suspend,
 )
-from tests.adapters.storage.samples import NOON, outcome
+from tests.adapters.storage.samples import NOON, outcome, record
 from tests.postgres import Postgres
 
 HOUR = timedelta(hours=1)
@@ -159,22 +159,36 @@ def _no_zone(before: Mission) -> Change:
     return Change(step=after, evaluation=evaluation("m1.1.9"))
 
 
+def _of_the_gate(before: Mission) -> Change:
+    return Change(step=step(before, invocations=5), evaluation=evaluation("dgate"))
+
+
 @pytest.mark.parametrize(
     ("make", "error"),
     [
         (_raise, Conflict),
+        (_of_the_gate, Conflict),
         (_bad_label, NotFound),
         (_other_label, Conflict),
         (_no_event, ValueError),
         (_no_json, Exception),
         (_no_zone, Exception),
     ],
-    ids=["refused", "label of nothing", "label's id taken", "no event", "no JSON", "no zone"],
+    ids=[
+        "refused",
+        "a decision of the gate",
+        "label of nothing",
+        "label's id taken",
+        "no event",
+        "no JSON",
+        "no zone",
+    ],
 )
 async def test_what_is_refused_leaves_no_half_step(store: Store, make: Any, error: Any) -> None:
     """Neither the mission nor the ledger has changed, and others of the same batch go on."""
     await store.missions.create(begin())
     await store.missions.create(begin(mission("m2")))
+    await store.ledger.append(record("gate"))
     await store.ledger.append(evaluation("m1.1.1"))
     await store.ledger.record_outcome(outcome("taken", "m1.1.1"))
     rows = (await store.ledger.verify()).rows

@@ -168,3 +168,16 @@ async def test_a_switch_stops_all_or_keeps_a_kind_from_completing(
         await world.create("m2")
         assert await world.turn("m2") == begins
         assert stands(await world.evaluate()) == after
+
+
+async def test_who_may_have_only_what_is_owed_redraws_no_judge() -> None:
+    """Two of three turns are done, and nobody is asked until the third."""
+    with missioned(evaluate_every=3) as world:
+        await world.create()
+        await world.turn()
+        await world.turn()
+        before = await world.mission()
+        assert await world.evaluate(only_owed=True) == before
+        assert world.provider.asked == []
+        await world.turn()
+        assert (await world.evaluate(only_owed=True)).evaluated == 3

@@ -153,3 +153,24 @@ def test_who_is_suspended_by_hand_waits_for_a_person_as_well() -> None:
     reminded = tick(step.mission, MOMENT + HOUR)
     assert reminded.notices[0].facts["cause"] == "person"
     assert "Wait." not in str(reminded.notices)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "holds"),
+    [
+        pytest.param(-60, 60, True, id="under way"),
+        pytest.param(-120, 0, False, id="over"),
+        pytest.param(30, 90, True, id="of a machine whose clock is half a minute ahead"),
+        pytest.param(3600, 7200, False, id="of a clock that was an hour ahead"),
+    ],
+)
+def test_a_lease_is_believed_for_its_time_and_no_longer(
+    since: int, until: int, holds: bool
+) -> None:
+    """One that was taken in the future is of a clock that was wrong: it blocks nobody."""
+    lease = Lease(
+        owner="w1",
+        since=MOMENT + timedelta(seconds=since),
+        until=MOMENT + timedelta(seconds=until),
+    )
+    assert lease.holds(MOMENT) is holds
