@@ -96,6 +96,19 @@ MAY = {
     ("POST", "/v1/erasures"): {ADMIN, AUDITOR},
     ("POST", "/v1/erasures/preview"): {ADMIN, AUDITOR},
     ("POST", "/v1/slices/none/suggestions/none"): {ADMIN},
+    ("POST", "/v1/missions"): {AGENT, ADMIN},
+    ("GET", "/v1/missions"): set(Role),
+    ("GET", "/v1/missions/none"): set(Role),
+    ("GET", "/v1/missions/none/events"): set(Role),
+    ("POST", "/v1/missions/none/invocations"): {AGENT, ADMIN},
+    ("POST", "/v1/missions/none/invocations/none"): {AGENT, ADMIN},
+    ("POST", "/v1/missions/none/invocations/none/heartbeat"): {AGENT, ADMIN},
+    ("POST", "/v1/missions/none/evaluate"): {AGENT, REVIEWER, ADMIN},
+    **{
+        ("POST", f"/v1/missions/none/{act}"): {REVIEWER, ADMIN}
+        for act in ("suspend", "resume", "extend", "fail", "complete", "objective")
+    },
+    ("DELETE", "/v1/missions/none/words"): {ADMIN},
     ("GET", "/metrics"): {REVIEWER, ADMIN, AUDITOR},
 }
 
