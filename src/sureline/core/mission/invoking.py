@@ -150,7 +150,9 @@ def renewed(
 ) -> Step:
     """Return the mission with a longer lease. Raises Conflict if it is another's by now."""
     lease = _own(mission, owner, invocation)
-    longer = replace(lease, since=now, until=max(until, lease.until))
+    # What a clock that was ahead has promised is not made true by renewing it.
+    later = max(until, lease.until) if lease.holds(now) else until
+    longer = replace(lease, since=now, until=later)
     after = replace(mission, running=longer, version=mission.version + 1)
     return Step(mission=after)
 

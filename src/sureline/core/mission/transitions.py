@@ -82,6 +82,8 @@ def moved(
         cause=cause,
         escalation=_escalation(kind, to, cause, now, told),
         ended_at=now if to.is_over else None,
+        # A verdict that is on its way was asked for before this: it must not count after it.
+        evaluating=mission.evaluating if to is ACTIVE else None,
     )
     return stepped(
         mission,

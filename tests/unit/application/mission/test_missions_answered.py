@@ -209,3 +209,32 @@ async def test_a_cancellation_is_not_hidden_by_a_store_that_fails() -> None:
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
+
+
+async def trip_and_resume(world: World) -> None:
+    """Repeat a call until the mission is suspended for it, and let it go on."""
+    call = {"name": "look", "arguments": {"at": 1}, "result": "open", "ok": True}
+    assert await world.turn(calls=[call] * 30)
+    assert stands(await world.mission()) == ("suspended", "repeated_call")
+    await world.missions.resume("m1", by="kim")
+
+
+async def run_out_and_extend(world: World) -> None:
+    """Let the time run out while nothing is heard of the judge, and give it more."""
+    assert isinstance(world.clock, FixedClock)
+    world.clock.advance(2 * HOUR)
+    assert await world.missions.tick() == 1
+    await world.missions.extend("m1", by="kim", hours=1)
+
+
+@pytest.mark.parametrize("meanwhile", [trip_and_resume, run_out_and_extend])
+async def test_a_verdict_from_before_a_stop_counts_no_more(meanwhile: Meanwhile) -> None:
+    """Whatever stopped the mission: who let it go on is not overruled by what was asked before."""
+    judge = Interrupted()
+    with missioned(plugins={"mission_judge": judge}, evaluate_every=5, timeout_hours=1) as world:
+        await world.create()
+        await world.turn()
+        judge.meanwhile = lambda: meanwhile(world)
+        found = await world.evaluate()
+        assert (stands(found), found.evaluated) == (("active", "started"), 0)
+        assert found.evaluating is None

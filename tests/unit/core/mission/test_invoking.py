@@ -244,3 +244,12 @@ def test_what_stopped_meanwhile_stays_so(state: MissionState) -> None:
     assert (step.mission.state, step.notices) == (state, ())
     assert step.mission.evidence.answer == "Late."
     assert step.mission.spent.tokens == 999
+
+
+def test_renewing_does_not_believe_a_clock_that_was_ahead() -> None:
+    """What was promised by a clock ten years ahead is over when the right one says so."""
+    ahead = MOMENT + timedelta(days=3650)
+    lease = Lease(owner="w1", since=ahead, until=ahead + timedelta(minutes=1))
+    mission = a_mission(running=lease)
+    step = renewed(mission, owner="w1", invocation=3, now=MOMENT, until=LATER)
+    assert step.mission.running == Lease(owner="w1", since=MOMENT, until=LATER)
