@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -23,76 +23,36 @@ NoteOption = Annotated[str, typer.Option("--note", help="Why; it is recorded.")]
 Act = Callable[[Missions, str], Awaitable[Mission]]
 
 
-def suspend(
-    mission_id: IdArgument,
-    by: ByOption,
-    note: NoteOption = "",
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """Stop a mission until somebody resumes it; what is running is ended by its supervisor."""
-    _do(
-        lambda missions, who: missions.suspend(mission_id, by=who, note=note),
-        by=by,
-        store=store,
-        workspace=workspace,
-        as_json=as_json,
-    )
+class Said(Protocol):
+    """What a person says with no more than a note; a method of `Missions`."""
+
+    def __call__(
+        self, missions: Missions, mission_id: str, /, *, by: str, note: str
+    ) -> Awaitable[Mission]:
+        """Do it, and return the mission after it."""
 
 
-def resume(
-    mission_id: IdArgument,
-    by: ByOption,
-    note: NoteOption = "",
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """Let a suspended mission go on; asked whether it is achieved, you say that it is not."""
-    _do(
-        lambda missions, who: missions.resume(mission_id, by=who, note=note),
-        by=by,
-        store=store,
-        workspace=workspace,
-        as_json=as_json,
-    )
+def said(act: Said, about: str) -> Callable[..., None]:
+    """Return the command that says so; `about` is its help."""
 
+    def command(
+        mission_id: IdArgument,
+        by: ByOption,
+        note: NoteOption = "",
+        store: StoreOption = None,
+        workspace: WorkspaceOption = "default",
+        as_json: JsonOption = False,
+    ) -> None:
+        _do(
+            lambda missions, who: act(missions, mission_id, by=who, note=note),
+            by=by,
+            store=store,
+            workspace=workspace,
+            as_json=as_json,
+        )
 
-def complete(
-    mission_id: IdArgument,
-    by: ByOption,
-    note: NoteOption = "",
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """End a mission: you say that its objective is achieved."""
-    _do(
-        lambda missions, who: missions.complete(mission_id, by=who, note=note),
-        by=by,
-        store=store,
-        workspace=workspace,
-        as_json=as_json,
-    )
-
-
-def fail(
-    mission_id: IdArgument,
-    by: ByOption,
-    note: NoteOption = "",
-    store: StoreOption = None,
-    workspace: WorkspaceOption = "default",
-    as_json: JsonOption = False,
-) -> None:
-    """End a mission as failed: you say that its objective is not achieved."""
-    _do(
-        lambda missions, who: missions.fail(mission_id, by=who, note=note),
-        by=by,
-        store=store,
-        workspace=workspace,
-        as_json=as_json,
-    )
+    command.__doc__ = about
+    return command
 
 
 def extend(
@@ -186,11 +146,19 @@ def erase(
 
 
 acts: Mapping[str, Callable[..., None]] = {
-    "suspend": suspend,
-    "resume": resume,
+    "suspend": said(
+        Missions.suspend,
+        "Stop a mission until somebody resumes it; what is running is ended by its supervisor.",
+    ),
+    "resume": said(
+        Missions.resume,
+        "Let a suspended mission go on; asked whether it is achieved, you say that it is not.",
+    ),
     "extend": extend,
-    "complete": complete,
-    "fail": fail,
+    "complete": said(Missions.complete, "End a mission: you say that its objective is achieved."),
+    "fail": said(
+        Missions.fail, "End a mission as failed: you say that its objective is not achieved."
+    ),
     "change": change,
     "erase": erase,
 }

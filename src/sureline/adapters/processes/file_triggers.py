@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -19,6 +20,8 @@ SETTLE_SECONDS = 1.0
 _LOOK_AGAIN_SECONDS = 60.0
 """Not every disk tells of every change, so the content is looked at now and then all the same."""
 _PARTS = (".tmp", ".part", ".partial", ".swp", "~")
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+"""What a disk without locks says; there the store alone lets one invocation begin at a time."""
 Stamp = tuple[int, int, int, int]
 
 
@@ -143,8 +146,10 @@ class QueueTrigger:
             except BlockingIOError:
                 os.close(opened)
                 return False
-            except OSError:  # a disk without locks: the store still lets one invocation begin
-                pass
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    os.close(opened)
+                    raise
             self._lock = opened
         return True
 

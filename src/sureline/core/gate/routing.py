@@ -1,4 +1,4 @@
-"""Route an assessed proposal: the only place that can say AUTO_APPROVE (G25-G29).
+"""Route an assessed proposal: the only place that can let an output act alone (G25-G29).
 
 The numbered rules are those of the table in docs/explanation/routing.md; the first that applies
 gives the route, and all that apply are listed as reasons.

@@ -16,7 +16,7 @@ from sureline.core.values.mission_kind import MissionKind
 from sureline.core.values.outcome import Action
 from sureline.errors import Conflict, ModelFailed, StoreBusy
 from sureline.testing import FakeMissionJudge, FixedClock
-from tests.missioned import KIND, World, missioned, reply, stands
+from tests.missioned import JUDGE, KIND, World, missioned, reply, stands
 
 HOUR = timedelta(hours=1)
 SURE, UNSURE = reply(True, 0.95), reply(True, 0.4)
@@ -238,3 +238,39 @@ async def test_a_verdict_from_before_a_stop_counts_no_more(meanwhile: Meanwhile)
         found = await world.evaluate()
         assert (stands(found), found.evaluated) == (("active", "started"), 0)
         assert found.evaluating is None
+
+
+async def test_after_a_change_the_first_wait_is_the_first_one_again() -> None:
+    """A try that failed on the old words is none of the new ones'."""
+    judge = Interrupted()
+    paused: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        paused.append(seconds)
+
+    async def change() -> None:
+        await world.missions.change("m1", by="kim", objective="Open them.")
+        raise ModelFailed("unreachable")
+
+    three = {"model": JUDGE, "tries": 3}
+    with missioned(plugins={"mission_judge": judge}, judge=three) as world:
+        runs = replace(world.missions.runs, pause=pause)
+        missions = replace(world.missions, runs=runs)
+        await world.create()
+        await world.turn()
+        judge.meanwhile = change
+        await missions.evaluate("m1", owner="w1")
+    assert paused == [2.0]
+
+
+async def test_what_is_owed_past_the_deadline_is_asked_once() -> None:
+    """Work that is done is completed late; work that is not fails then, and nobody asks again."""
+    clock = FixedClock()
+    with missioned(reply(False, 0.95), clock=clock, evaluate_every=1, timeout_hours=1) as world:
+        await world.create()
+        await world.turn()
+        clock.advance(2 * HOUR)
+        for _ in range(3):
+            found = await world.evaluate()
+        assert stands(found) == ("failed", "deadline")
+        assert len(world.provider.asked) == 1
