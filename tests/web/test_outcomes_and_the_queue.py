@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from sureline.core.gate.sampling import Purpose, is_sampled
 from sureline.testing import MOMENT
 from tests.web.served import ADMIN, AGENT, REVIEWER, Served, awaited, serve
 
@@ -239,9 +240,11 @@ def test_an_undo_after_the_deadline_does_not_lose_the_item(desk: Desk) -> None:
 def test_an_agent_does_not_see_which_of_its_outputs_are_audited(desk: Desk) -> None:
     """What is answered about audited and other approvals is the same."""
     answers: dict[bool, set[str]] = {True: set(), False: set()}
-    for number in range(12):
-        made = desk.served.decide(slice_key="audited", task=f"t{number}", output={"n": number})
-        one = made.json()["id"]
+    secret = desk.served.services.decider.secret  # it is new each time
+    names = [f"drawn-{number}" for number in range(100)]
+    sampled = [is_sampled(secret, Purpose.AUDIT, name, 0.5) for name in names]
+    for one in (names[sampled.index(True)], names[sampled.index(False)]):
+        desk.served.decide(slice_key="audited", id=one, task=one, output={"n": one})
         due = desk.people["root"].get("/v1/audits?limit=1000").json()["due"]
         drawn = one in [found["decision_id"] for found in due]
         if drawn:
